@@ -143,8 +143,8 @@ static void operation(int which, int n, double *out, double *in, MPI_Comm comm) 
     case 8: if (!is_long) CHECK_OK(MPI_Scatter(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, last, comm)); break;
     case 9: if (!both_copy) CHECK_OK(MPI_Alltoall(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, comm)); break;
     case 10: CHECK_OK(MPI_Reduce_scatter_block(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
-    case 11: if (!is_long) CHECK_OK(MPI_Scan(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
-    case 12: if (!is_long) CHECK_OK(MPI_Exscan(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
+    case 11: CHECK_OK(MPI_Scan(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
+    case 12: CHECK_OK(MPI_Exscan(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
     }
 }
 

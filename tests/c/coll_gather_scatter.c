@@ -107,7 +107,7 @@ static void columns(int rows) {
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
-    static const int sizes[] = {0, 1, 7, 100, 3000, 30000};
+    static const int sizes[] = {0, 1, 7, 100, 3000, 40000};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (int in_place = 0; in_place < 2; in_place++) {
             regular(sizes[s], in_place);
@@ -117,5 +117,6 @@ int main(int argc, char **argv) {
     columns(1);
     columns(64);
     columns(5000);
+    columns(40000);
     return check_finish();
 }

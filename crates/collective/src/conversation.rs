@@ -234,8 +234,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Publishes where data in one piece are, for the process `reader` or for all; they must stay unchanged
-    /// until [`await_finished`](Self::await_finished).
+    /// Publishes where data or room in one piece are, for the process `reader` or for all; they belong to
+    /// those until [`await_finished`](Self::await_finished).
     pub(super) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
         match (&mut self.form, self.rounds) {
             (Form::Recorded(recorder), _) => recorder.expose(round, data, reader),
@@ -291,6 +291,17 @@ impl<'a> Conversation<'a> {
             (Form::Immediate(messages), Some(rounds)) => {
                 let combiner = reduction.combiner();
                 rounds.until(self.comm.vni(), || rounds.fold(source, target, &combiner, messages));
+            }
+            _ => {}
+        }
+    }
+
+    /// Waits until a process has exposed room, and copies data there.
+    pub(super) fn deliver(&mut self, destination: Source, data: Buffer) {
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.deliver(destination, data),
+            (Form::Immediate(messages), Some(rounds)) => {
+                rounds.until(self.comm.vni(), || rounds.deliver(destination, &data, messages));
             }
             _ => {}
         }

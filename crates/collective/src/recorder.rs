@@ -26,7 +26,7 @@ pub(super) enum Step {
     Combine(Operands),
     /// Publishes a span of data in a round on the blackboard, for one process or for all.
     Publish(u32, Buffer, Span, Option<usize>),
-    /// Publishes where data are.
+    /// Publishes where data or room are.
     Expose(u32, Buffer, Option<usize>),
     /// Waits until one process, or each other one, has finished a round.
     AwaitFinished(u32, Option<usize>),
@@ -34,6 +34,8 @@ pub(super) enum Step {
     Fetch(Source, Buffer, Span),
     /// Waits for published data, and computes with them.
     Fold(Source, Target),
+    /// Waits for exposed room, and copies data there.
+    Deliver(Source, Buffer),
     /// Waits until a process has published.
     See(Source),
     FinishRound(u32),
@@ -149,6 +151,11 @@ impl Recorder {
         self.complete();
         self.combiner.get_or_insert_with(|| reduction.combiner());
         self.steps.push(Step::Fold(source, target));
+    }
+
+    pub(super) fn deliver(&mut self, destination: Source, data: Buffer) {
+        self.complete();
+        self.begin(Step::Deliver(destination, data), &data);
     }
 
     pub(super) fn see(&mut self, source: Source) {

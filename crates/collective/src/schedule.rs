@@ -175,6 +175,11 @@ impl Schedule {
                         return false;
                     }
                 }
+                Step::Deliver(destination, data) => {
+                    if !rounds.is_none_or(|it| it.deliver(destination, &data, &mut self.messages)) {
+                        return false;
+                    }
+                }
                 Step::See(source) => {
                     if !rounds.is_none_or(|rounds| rounds.see(source, &mut self.messages)) {
                         return false;

@@ -27,7 +27,7 @@ pub(super) struct Rounds<'a> {
     pub(super) operation: i32,
 }
 
-/// The data that a process has published in a round, or a part of them.
+/// The data that a process has published in a round, or a part of them; or the room that it has exposed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source {
     /// The number of the round in the operation.
@@ -91,11 +91,19 @@ impl Rounds<'_> {
     fn fetch_exposed(&self, source: Source, address: u64, room: &Buffer, messages: &mut Messages) {
         let address = address.wrapping_add(source.offset as u64);
         if let Err(error) = self.blackboard.copy_exposed(source.rank, address, room) {
-            let (rank, len) = (source.rank, room.len());
-            let message =
-                format!("the kernel could not copy {len} bytes from the memory of rank {rank}: {error}");
-            messages.fail(Error::new(mpi::MPI_ERR_OTHER, message));
+            messages.fail(not_copied(room.len(), "from", source.rank, &error));
         }
+    }
+
+    /// Copies data to room that a process has exposed. Returns false if it is not there yet.
+    pub(super) fn deliver(&self, destination: Source, data: &Buffer, messages: &mut Messages) -> bool {
+        self.with(destination, messages, |room, messages| {
+            let Data::Exposed(address) = room else { return messages.fail(no_memory(destination)) };
+            let address = address.wrapping_add(destination.offset as u64);
+            if let Err(error) = self.blackboard.copy_to_exposed(destination.rank, address, data) {
+                messages.fail(not_copied(data.len(), "to", destination.rank, &error));
+            }
+        })
     }
 
     /// Computes `result = published OP operands`. Returns false if the data are not there yet.
@@ -179,6 +187,13 @@ impl Rounds<'_> {
         }
         disagreement(rank, published.len, whole)
     }
+}
+
+#[cold]
+fn not_copied(len: usize, direction: &str, rank: usize, error: &std::io::Error) -> Error {
+    let message =
+        format!("the kernel could not copy {len} bytes {direction} the memory of rank {rank}: {error}");
+    Error::new(mpi::MPI_ERR_OTHER, message)
 }
 
 #[cold]

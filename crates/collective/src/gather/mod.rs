@@ -1,6 +1,7 @@
 //! `MPI_Gather` and `MPI_Gatherv`.
 
 mod blackboard;
+mod exposed;
 mod linear;
 mod tree;
 
@@ -47,6 +48,9 @@ pub fn gather(
     talk.name(tag::GATHER);
     let choices = choices();
     if let Some(limits) = talk.limits(choices.gather).filter(|limits| limits.takes(block_len)) {
+        if block_len > limits.bytes {
+            return exposed::gather(talk, send, (receive, block_len), circle.root);
+        }
         blackboard::gather(talk, send, blocks, (circle.root, limits))?;
         return Ok(());
     }

@@ -336,8 +336,8 @@ impl Blackboard {
         true
     }
 
-    /// Publishes where data, which lie in one piece, are in this process's memory, unless the cell is not
-    /// free yet: then it returns false and has done nothing. The data must stay unchanged until the readers
+    /// Publishes where data, or room for some, lie in this process's memory, in one piece, unless the cell is
+    /// not free yet: then it returns false and has done nothing. They belong to the readers until those
     /// [have finished](Self::is_finished_by) the round.
     pub fn expose(&self, round: Round, what: u32, data: &Buffer, reader: Option<usize>) -> bool {
         if !self.has_room_in_cells(round) {
@@ -357,8 +357,7 @@ impl Blackboard {
     /// # Errors
     /// The kernel's error.
     pub fn copy_exposed(&self, rank: usize, address: u64, room: &Buffer) -> io::Result<()> {
-        let partner = self.domain.fabric().copy_partner(self.processes[rank] as usize);
-        let pid = partner.ok_or(io::ErrorKind::PermissionDenied)?;
+        let pid = self.partner(rank)?;
         if let Some(at) = room.contiguous() {
             // SAFETY: the buffer is valid for its length.
             return unsafe { single_copy::read(pid, address, at, room.len()) };
@@ -371,6 +370,33 @@ impl Blackboard {
             room.write(offset, piece);
         }
         Ok(())
+    }
+
+    /// Copies data to exposed room, which begins at `address` in the memory of a process.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn copy_to_exposed(&self, rank: usize, address: u64, data: &Buffer) -> io::Result<()> {
+        let pid = self.partner(rank)?;
+        if let Some(at) = data.contiguous() {
+            // SAFETY: the buffer is valid for its length.
+            return unsafe { single_copy::write(pid, address, at, data.len()) };
+        }
+        let mut piece = [0u8; PIECE];
+        for offset in (0..data.len()).step_by(PIECE) {
+            let len = PIECE.min(data.len() - offset);
+            // SAFETY: the array has room for that many bytes.
+            unsafe { data.copy_part_out(offset, piece.as_mut_ptr(), len) };
+            // SAFETY: so many bytes of the array were written.
+            unsafe { single_copy::write(pid, address + offset as u64, piece.as_mut_ptr(), len) }?;
+        }
+        Ok(())
+    }
+
+    /// The process id by which the kernel copies from and to a process.
+    fn partner(&self, rank: usize) -> io::Result<u32> {
+        let partner = self.domain.fabric().copy_partner(self.processes[rank] as usize);
+        partner.ok_or_else(|| io::ErrorKind::PermissionDenied.into())
     }
 
     /// Returns true if the process `reader`, or each but this one, has finished a round.
