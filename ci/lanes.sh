@@ -41,8 +41,9 @@ lane_models() {
     others=$(model_names 3 | paste -sd ,) || return
     # What these two are about is no part of a model, and the second has a lane of its own.
     c_programs models --models "$others" --cover one --sample 6 -k '^(?!error_messages|lifetime_flat_objects)' \
-        && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models \
-            --models csync,lockq-mcs,lockq-mtx,lock-free --cover one -k order
+        && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models --models lockq-mcs,lockq-mtx --cover one -k order \
+        && HEDDLE_COMBINING_LIMIT=1 c_programs models --models csync --cover one -k order \
+        && c_programs models --models lock-free --cover one -k order
 }
 # The lifetimes of objects: every lifetime, with either request pool and two kinds of reference counts.
 lane_lifetime() {

@@ -19,8 +19,8 @@ const BEGIN: &str = "\
 
 `MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control variable (its name in lower
 case), which a program may write before `MPI_Init` and its first session. A part of the model that has a variable replaces that of the model named by
-`HEDDLE_MODEL`; the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense together and
-says why. ";
+`HEDDLE_MODEL`; the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense together, and
+a value that changes nothing under the others (a low bound where no lock has two classes), and says why. ";
 
 const INFO: &str = "\
 ## Info keys

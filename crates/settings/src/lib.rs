@@ -228,7 +228,7 @@ impl Settings {
     /// # Errors
     /// A message that names the variable, its value and the allowed ones.
     pub fn chosen() -> Result<Settings, String> {
-        Ok(Settings {
+        let settings = Settings {
             model: model()?,
             vnis: variable_or("HEDDLE_VNIS", default_vnis(), vnis)?,
             single_copy: variable_or("HEDDLE_SINGLE_COPY", true, switch)?,
@@ -240,7 +240,15 @@ impl Settings {
             win_lock_bypasses: variable_or("HEDDLE_WIN_LOCK_BYPASSES", WIN_LOCK_BYPASSES, bypasses)?,
             collectives: Collectives::chosen()?,
             wait: WaitPolicy::default(),
-        })
+        };
+        if settings.offload_cores != Cores::default() && !settings.model.is_offloaded() {
+            return Err(format!(
+                "HEDDLE_OFFLOAD_CORES changes nothing here: it acts under execution \"offload\", and this model is {}; \
+                 choose that, or leave HEDDLE_OFFLOAD_CORES out",
+                settings.model
+            ));
+        }
+        Ok(settings)
     }
 }
 

@@ -53,9 +53,8 @@ pub(super) fn prefix(
         }
         talk.finish_round(round);
     }
-    match (kind, below, send) {
-        (Kind::Inclusive, None, Some(send)) => talk.copy(&send.buffer(), &receive.buffer()),
-        _ => {}
+    if let (Kind::Inclusive, None, Some(send)) = (kind, below, send) {
+        talk.copy(&send.buffer(), &receive.buffer());
     }
     Ok(())
 }

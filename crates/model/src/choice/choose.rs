@@ -20,18 +20,23 @@ impl Model {
         mut part: impl FnMut(&Part) -> Option<String>,
     ) -> Result<Model, ModelError> {
         let mut model = name.map_or(Ok(Model::default()), Model::named)?;
-        let mut given = Vec::new();
+        let (mut given, mut changed) = (Vec::new(), Vec::new());
         for known in PARTS {
             if let Some(value) = part(known) {
+                let before = (known.get)(&model);
                 (known.set)(&mut model, &value).map_err(|why| ModelError::Part {
                     variable: known.variable,
                     value,
                     why,
                 })?;
                 given.push(known.variable);
+                if (known.get)(&model) != before {
+                    changed.push(known);
+                }
             }
         }
         model.make_sense(|variable| given.contains(&variable))?;
+        model.ignore_nothing(&changed)?;
         Ok(model)
     }
 
@@ -83,6 +88,16 @@ impl Model {
             self.bias = Bias::None;
         }
         Ok(())
+    }
+
+    /// Refuses values that were asked for instead of the model's own and would change nothing.
+    fn ignore_nothing(&self, changed: &[&Part]) -> Result<(), ModelError> {
+        let Some(part) = changed.iter().find(|part| !part.acts_in(self)) else { return Ok(()) };
+        let under = part.acts_under.as_ref().map_or("", |condition| condition.name);
+        Err(ModelError::Senseless(format!(
+            "{} changes nothing here: it acts under {under}, and this model is {self}; choose that, or leave {} out",
+            part.variable, part.variable
+        )))
     }
 
     /// Does the same as [`make_sense`](Self::make_sense) for the parts that granularity
@@ -204,6 +219,29 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_taken_where_they_act() {
+        for (name, parts) in [
+            ("offload", vec![("HEDDLE_OFFLOAD_THREADS", "one")]),
+            ("csync", vec![("HEDDLE_COLLECT_THRESHOLD", "9"), ("HEDDLE_COMBINING_LIMIT", "9")]),
+            (
+                "p-mcs-mcs",
+                vec![("HEDDLE_ARBITRATION", "p-mcs-strict-hmcs"), ("HEDDLE_COHORT_THRESHOLD", "9")],
+            ),
+            ("hmcs-usc", vec![("HEDDLE_COHORT_THRESHOLD", "9"), ("HEDDLE_TEST_PATIENCE", "9")]),
+            ("global-p-mcs-mcs", vec![("HEDDLE_LOW_BOUND", "9")]),
+            ("lockq-mtx", vec![("HEDDLE_POST_TRIES", "9"), ("HEDDLE_COMBINING_LIMIT", "9")]),
+            ("per-vni-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")]),
+            ("per-vni-mutex", vec![("HEDDLE_TEST_PATIENCE", "0"), ("HEDDLE_LOW_BOUND", "256")]),
+        ] {
+            let model = choose(name, &parts).unwrap_or_else(|error| panic!("{name}: {error}"));
+            for (variable, value) in parts {
+                let part = PARTS.iter().find(|part| part.variable == variable).expect("a part");
+                assert_eq!((part.get)(&model), value, "{name}: {variable}");
+            }
+        }
+    }
+
+    #[test]
     fn parts_that_make_no_sense_together_are_refused_with_the_reason() {
         for (name, parts, reason) in [
             ("global-mutex", vec![("HEDDLE_EXECUTION", "lockq")], "needs granularity"),
@@ -225,6 +263,21 @@ mod tests {
             ("lock-free", vec![("HEDDLE_REQUEST_POOL", "shared")], "has a critical section"),
             ("lock-free", vec![("HEDDLE_REFERENCE_COUNTS", "locked")], "counted inside a critical section"),
             ("lock-free", vec![("HEDDLE_EXECUTION", "lockq")], "needs granularity"),
+            ("csync", vec![("HEDDLE_OFFLOAD_THREADS", "one")], "acts under execution \"offload\""),
+            (
+                "per-object",
+                vec![("HEDDLE_LIFETIME", "naive"), ("HEDDLE_COLLECT_THRESHOLD", "9")],
+                "\"collect\"",
+            ),
+            ("p-mcs-mcs", vec![("HEDDLE_COHORT_THRESHOLD", "9")], "an arbitration with hmcs"),
+            ("lock-free", vec![("HEDDLE_COHORT_THRESHOLD", "9")], "an arbitration with hmcs"),
+            ("per-vni-hmcs", vec![("HEDDLE_LOW_BOUND", "9")], "an arbitration p-X-Y"),
+            ("offload", vec![("HEDDLE_COMBINING_LIMIT", "9")], "\"csync\" or \"lockq\""),
+            ("csync", vec![("HEDDLE_POST_TRIES", "9")], "acts under execution \"lockq\""),
+            ("per-vni-mutex", vec![("HEDDLE_TEST_PATIENCE", "9")], "bias \"none\""),
+            ("per-vni-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
+            ("p-mcs-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
+            ("csync", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
         ] {
             let error = choose(name, &parts).expect_err("senseless");
             assert!(error.to_string().contains(reason), "{error}");

@@ -5,6 +5,7 @@ use super::options::{
     Bias, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
 use super::threshold::CollectThreshold;
+use heddle_locks::kinds::{LockKind, LockName};
 
 /// A thread-safety model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,31 @@ impl Model {
     /// give up, in nanoseconds.
     pub fn test_patience_ns(&self) -> u64 {
         u64::from(self.test_patience_us) * 1_000
+    }
+
+    /// Returns true if the threads that call wait for a lock.
+    pub(super) fn has_lock_to_wait_for(&self) -> bool {
+        self.granularity != Granularity::LockFree
+            && matches!(self.execution, Execution::Caller | Execution::LockQ)
+    }
+
+    /// Returns true if threads that are near each other pass a lock on among them.
+    pub(super) fn has_cohorts(&self) -> bool {
+        let is_hmcs = |kind| matches!(kind, LockKind::Hmcs | LockKind::StrictHmcs);
+        self.has_lock_to_wait_for()
+            && match self.arbitration {
+                Arbitration::One(kind) => is_hmcs(kind),
+                Arbitration::Priority(main, progress) => is_hmcs(main) || is_hmcs(progress),
+            }
+    }
+
+    /// Returns true if a thread that waits for a critical section can give up.
+    pub(super) fn waiters_give_up(&self) -> bool {
+        let Arbitration::One(kind) = self.arbitration else { return false };
+        self.execution == Execution::Caller
+            && self.has_lock_to_wait_for()
+            && self.bias == Bias::None
+            && LockName::Single(kind).is_timed()
     }
 
     /// Returns true if threads of the library run the operations. Then several threads are in the

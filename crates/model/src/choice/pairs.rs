@@ -66,11 +66,18 @@ impl Random {
                 choices.push((part, value));
             }
         }
-        let value = |part: &Part| {
-            let found = choices.iter().find(|(index, _)| PARTS[*index].variable == part.variable);
-            found.map(|(index, value)| examples[*index][*value].to_owned())
+        let choose = |choices: &[Choice]| {
+            Model::choose(None, |part: &Part| {
+                let found = choices.iter().find(|(index, _)| PARTS[*index].variable == part.variable);
+                found.map(|(index, value)| examples[*index][*value].to_owned())
+            })
         };
-        Model::choose(None, value).is_ok().then_some(choices)
+        // What would change nothing is left out, or hardly any combination would make sense.
+        let always_act: Vec<Choice> =
+            choices.iter().copied().filter(|(part, _)| PARTS[*part].acts_under.is_none()).collect();
+        let model = choose(&always_act).ok()?;
+        choices.retain(|(part, _)| PARTS[*part].acts_in(&model));
+        choose(&choices).is_ok().then_some(choices)
     }
 }
 

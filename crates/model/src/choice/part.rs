@@ -37,14 +37,55 @@ pub struct Part {
     pub get: fn(&Model) -> String,
     /// Sets the value in a model, or returns why not.
     pub set: fn(&mut Model, &str) -> Result<(), String>,
+    /// What the part acts under; `None` if it always does.
+    pub acts_under: Option<Condition>,
 }
+
+/// Models of a kind.
+#[derive(Debug)]
+pub struct Condition {
+    /// The kind, for a sentence.
+    pub name: &'static str,
+    /// Returns true for a model of the kind.
+    pub holds: fn(&Model) -> bool,
+}
+
+impl Part {
+    /// Returns true if the part's value changes anything in a model.
+    #[must_use]
+    pub fn acts_in(&self, model: &Model) -> bool {
+        self.acts_under.as_ref().is_none_or(|condition| (condition.holds)(model))
+    }
+}
+
+const OFFLOAD: Condition = Condition { name: "execution \"offload\"", holds: Model::is_offloaded };
+const COLLECT: Condition =
+    Condition { name: "lifetime \"collect\"", holds: |model| model.lifetime == Lifetime::Collect };
+const HMCS: Condition = Condition { name: "an arbitration with hmcs", holds: Model::has_cohorts };
+const PRIORITY: Condition = Condition {
+    name: "an arbitration p-X-Y",
+    holds: |model| matches!(model.arbitration, Arbitration::Priority(..)) && model.has_lock_to_wait_for(),
+};
+const COMBINING: Condition = Condition {
+    name: "execution \"csync\" or \"lockq\"",
+    holds: |model| matches!(model.execution, Execution::CSync | Execution::LockQ),
+};
+const POSTING: Condition =
+    Condition { name: "execution \"lockq\"", holds: |model| model.execution == Execution::LockQ };
+const GIVING_UP: Condition = Condition {
+    name: "bias \"none\" and an arbitration whose waiters can give up (mutex, clh, abortable-mcs, hmcs)",
+    holds: Model::waiters_give_up,
+};
 
 /// Makes a part that is one of a few names.
 macro_rules! option {
     ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal) => {
-        option!($name, $variable, $choice, $field, $meaning, Names)
+        option!($name, $variable, $choice, $field, $meaning, Names, None)
     };
     ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal, $values:ident) => {
+        option!($name, $variable, $choice, $field, $meaning, $values, None)
+    };
+    ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal, $values:ident, $under:expr) => {
         Part {
             name: $name,
             variable: $variable,
@@ -57,13 +98,14 @@ macro_rules! option {
                 model.$field = value.parse().map_err(|_| format!("{} is wanted", $choice::names()))?;
                 Ok(())
             },
+            acts_under: $under,
         }
     };
 }
 
 /// Makes a part that is a number, from a smallest one on.
 macro_rules! number {
-    ($name:literal, $variable:literal, $field:ident, $least:literal, $meaning:literal) => {
+    ($name:literal, $variable:literal, $field:ident, $least:literal, $meaning:literal, $under:expr) => {
         Part {
             name: $name,
             variable: $variable,
@@ -79,6 +121,7 @@ macro_rules! number {
                 }
                 _ => Err(format!("a number from {} to {} is wanted", $least, u32::MAX)),
             },
+            acts_under: Some($under),
         }
     };
 }
@@ -116,6 +159,7 @@ pub const PARTS: &[Part] = &[
             };
             Ok(())
         },
+        acts_under: None,
     },
     option!("execution", "HEDDLE_EXECUTION", Execution, execution, "which thread runs an operation"),
     option!(
@@ -123,7 +167,9 @@ pub const PARTS: &[Part] = &[
         "HEDDLE_OFFLOAD_THREADS",
         OffloadThreads,
         offload_threads,
-        "how many threads there are for the VNIs, under offload"
+        "how many threads there are for the VNIs, under offload",
+        Names,
+        Some(OFFLOAD)
     ),
     option!(
         "wake-up",
@@ -145,7 +191,8 @@ pub const PARTS: &[Part] = &[
         CollectThreshold,
         collect_threshold,
         "how many more freed objects start a collection",
-        Text
+        Text,
+        Some(COLLECT)
     ),
     option!("request pool", "HEDDLE_REQUEST_POOL", RequestPool, request_pool, "where requests come from"),
     option!(
@@ -160,28 +207,32 @@ pub const PARTS: &[Part] = &[
         "HEDDLE_COHORT_THRESHOLD",
         cohort_threshold,
         1,
-        "how many times in a row threads near each other pass a critical section on before others get it, under hmcs"
+        "how many times in a row threads near each other pass a critical section on before others get it, under hmcs",
+        HMCS
     ),
     number!(
         "low bound",
         "HEDDLE_LOW_BOUND",
         low_bound,
         1,
-        "how many issuing threads may pass a waiting thread, under p-X-Y"
+        "how many issuing threads may pass a waiting thread, under p-X-Y",
+        PRIORITY
     ),
     number!(
         "combining limit",
         "HEDDLE_COMBINING_LIMIT",
         combining_limit,
         1,
-        "how many operations of others a thread runs before it hands the critical section on, under csync and lockq"
+        "how many operations of others a thread runs before it hands the critical section on, under csync and lockq",
+        COMBINING
     ),
     number!(
         "post tries",
         "HEDDLE_POST_TRIES",
         post_tries,
         0,
-        "how many times a thread that finds a critical section taken yields and tries again before it posts its operation, under lockq"
+        "how many times a thread that finds a critical section taken yields and tries again before it posts its operation, under lockq",
+        POSTING
     ),
     number!(
         "test patience",
@@ -189,6 +240,7 @@ pub const PARTS: &[Part] = &[
         test_patience_us,
         0,
         "for how many microseconds MPI_Test and its like wait for a critical section before they give up (mutex, clh, \
-         abortable-mcs and hmcs without a bias let them; others only try)"
+         abortable-mcs and hmcs without a bias let them; others only try)",
+        GIVING_UP
     ),
 ];
