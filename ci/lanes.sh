@@ -33,6 +33,7 @@ lane_rma_locks_c() {
     make -s -C examples/hash_table CC="$mpicc" PKG_CONFIG_PATH="$build/lib/pkgconfig" BUILD="$build/examples" \
         && examples/hash_table/test.sh "$mpiexec" "$build/examples/hash_table"
 }
+lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 lane_c() { c_programs c --models "$models"; }
 # The other models: every program with the most ranks and threads, under a third of them, drawn at random (make soak: under
 # all). And the order of messages where threads hand operations over one by one.

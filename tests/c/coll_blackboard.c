@@ -197,9 +197,6 @@ static void disagreements(MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-#ifdef BY_MESSAGES
-    setenv("HEDDLE_BLACKBOARDS", "off", 1);
-#endif
     check_start(argc, argv);
     begin_to_count();
     MPI_Comm comm = fresh();

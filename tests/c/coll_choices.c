@@ -4,6 +4,25 @@
 // ranks: 8
 // levels: multiple
 // variants: first second third blackboard points exposed pieces
+// settings first: HEDDLE_BARRIER_ALGORITHM=dissemination HEDDLE_BCAST_ALGORITHM=binomial
+// settings first: HEDDLE_GATHER_ALGORITHM=linear HEDDLE_SCATTER_ALGORITHM=linear HEDDLE_ALLGATHER_ALGORITHM=bruck
+// settings first: HEDDLE_ALLTOALL_ALGORITHM=bruck HEDDLE_REDUCE_ALGORITHM=binomial
+// settings first: HEDDLE_ALLREDUCE_ALGORITHM=recursive-doubling HEDDLE_REDUCE_SCATTER_ALGORITHM=recursive-doubling
+// settings first: HEDDLE_SCAN_ALGORITHM=recursive-doubling
+// settings second: HEDDLE_BCAST_ALGORITHM=scatter-ring HEDDLE_GATHER_ALGORITHM=binomial
+// settings second: HEDDLE_SCATTER_ALGORITHM=binomial HEDDLE_ALLGATHER_ALGORITHM=ring HEDDLE_ALLTOALL_ALGORITHM=batch
+// settings second: HEDDLE_REDUCE_ALGORITHM=rabenseifner HEDDLE_ALLREDUCE_ALGORITHM=rabenseifner
+// settings second: HEDDLE_REDUCE_SCATTER_ALGORITHM=recursive-halving
+// settings third: HEDDLE_ALLTOALL_ALGORITHM=pairwise HEDDLE_REDUCE_SCATTER_ALGORITHM=pairwise
+// settings blackboard: HEDDLE_BCAST_ALGORITHM=blackboard HEDDLE_ALLTOALL_ALGORITHM=blackboard
+// settings points: HEDDLE_BLACKBOARDS=off HEDDLE_BCAST_SCATTER_BYTES=256 HEDDLE_BCAST_SCATTER_RANKS=8
+// settings points: HEDDLE_GATHER_LINEAR_BYTES=256 HEDDLE_SCATTER_LINEAR_BYTES=256 HEDDLE_ALLGATHER_RING_BYTES=2048
+// settings points: HEDDLE_ALLTOALL_BRUCK_BYTES=128 HEDDLE_ALLTOALL_BRUCK_RANKS=7 HEDDLE_ALLTOALL_BATCH_BYTES=256
+// settings points: HEDDLE_REDUCE_RABENSEIFNER_BYTES=256 HEDDLE_ALLREDUCE_RABENSEIFNER_BYTES=256
+// settings points: HEDDLE_REDUCE_SCATTER_PAIRWISE_BYTES=2048
+// settings exposed: HEDDLE_REDUCE_EXPOSED_BYTES=256 HEDDLE_ALLREDUCE_EXPOSED_BYTES=256
+// settings exposed: HEDDLE_REDUCE_SCATTER_EXPOSED_BYTES=256
+// settings pieces: HEDDLE_REDUCE_PIECES_BYTES=2047 HEDDLE_ALLREDUCE_PIECES_BYTES=2047
 // heddle: only
 #define _GNU_SOURCE
 #include "check.h"
@@ -11,7 +30,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { RANKS = 8, FEWER = 7, NUMBERS = 64, BYTES = NUMBERS * 4, LONG = 9000, ROOM = 3 * LONG };
+enum { RANKS = 8, FEWER = 7, NUMBERS = 64, BYTES = NUMBERS * 4, LONG = 9000, LONGER = 40000, ROOM = 3 * LONGER };
 
 static int out[ROOM], in[ROOM];
 
@@ -201,18 +220,6 @@ static void expect_exposed(Operation operation, int n, bool exposed) {
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
-static void choose(const char *const settings[][2]) {
-    for (; (*settings)[0]; settings++) setenv((*settings)[0], (*settings)[1], 1);
-}
-
-static const char *const FIRST[][2] = {
-    {"HEDDLE_BARRIER_ALGORITHM", "dissemination"},        {"HEDDLE_BCAST_ALGORITHM", "binomial"},
-    {"HEDDLE_GATHER_ALGORITHM", "linear"},                {"HEDDLE_SCATTER_ALGORITHM", "linear"},
-    {"HEDDLE_ALLGATHER_ALGORITHM", "bruck"},              {"HEDDLE_ALLTOALL_ALGORITHM", "bruck"},
-    {"HEDDLE_REDUCE_ALGORITHM", "binomial"},              {"HEDDLE_ALLREDUCE_ALGORITHM", "recursive-doubling"},
-    {"HEDDLE_REDUCE_SCATTER_ALGORITHM", "recursive-doubling"}, {"HEDDLE_SCAN_ALGORITHM", "recursive-doubling"},
-    {0}};
-
 static void first(void) {
     expect(BARRIER, 0, messages(24));
     expect(BCAST, NUMBERS, messages(7));
@@ -228,13 +235,6 @@ static void first(void) {
     expect(EXSCAN, NUMBERS, messages(24));
 }
 
-static const char *const SECOND[][2] = {
-    {"HEDDLE_BCAST_ALGORITHM", "scatter-ring"},      {"HEDDLE_GATHER_ALGORITHM", "binomial"},
-    {"HEDDLE_SCATTER_ALGORITHM", "binomial"},        {"HEDDLE_ALLGATHER_ALGORITHM", "ring"},
-    {"HEDDLE_ALLTOALL_ALGORITHM", "batch"},          {"HEDDLE_REDUCE_ALGORITHM", "rabenseifner"},
-    {"HEDDLE_ALLREDUCE_ALGORITHM", "rabenseifner"},  {"HEDDLE_REDUCE_SCATTER_ALGORITHM", "recursive-halving"},
-    {0}};
-
 static void second(void) {
     expect(BCAST, NUMBERS, messages(7 + 7 * 7));
     expect(GATHER, NUMBERS, (Tally){7, 12 * BYTES, 3, 0});
@@ -248,41 +248,22 @@ static void second(void) {
     expect_alltoall(LONG, true);
 }
 
-static const char *const THIRD[][2] = {
-    {"HEDDLE_ALLTOALL_ALGORITHM", "pairwise"}, {"HEDDLE_REDUCE_SCATTER_ALGORITHM", "pairwise"}, {0}};
-
 static void third(void) {
     expect(ALLTOALL, NUMBERS, messages(56));
     expect(REDUCE_SCATTER, NUMBERS, messages(56));
     expect_alltoall(8, false);
 }
 
-static const char *const BLACKBOARD[][2] = {
-    {"HEDDLE_BARRIER_ALGORITHM", "blackboard"},   {"HEDDLE_BCAST_ALGORITHM", "blackboard"},
-    {"HEDDLE_GATHER_ALGORITHM", "blackboard"},    {"HEDDLE_SCATTER_ALGORITHM", "blackboard"},
-    {"HEDDLE_ALLGATHER_ALGORITHM", "blackboard"}, {"HEDDLE_ALLTOALL_ALGORITHM", "blackboard"},
-    {"HEDDLE_REDUCE_ALGORITHM", "blackboard"},    {"HEDDLE_ALLREDUCE_ALGORITHM", "blackboard"},
-    {"HEDDLE_SCAN_ALGORITHM", "blackboard"},      {"HEDDLE_REDUCE_SCATTER_ALGORITHM", "blackboard"}, {0}};
-
 static void blackboard(void) {
     MPI_Comm two;
     bool long_too = reach_each_other();
     for (Operation operation = BARRIER; operation <= EXSCAN; operation++) expect(operation, NUMBERS, messages(0));
-    // By auto two ranks send each other long messages.
+    // By auto two ranks send each other what does not fit into one part on the blackboard.
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, check_rank / 2, 0, &two));
-    if (long_too) expect_on(two, BCAST, LONG, messages(0));
-    if (long_too) expect_on(two, ALLTOALL, LONG, messages(0));
+    if (long_too) expect_on(two, BCAST, LONGER, messages(0));
+    if (long_too) expect_on(two, ALLTOALL, LONGER, messages(0));
     CHECK_OK(MPI_Comm_free(&two));
 }
-
-static const char *const POINTS[][2] = {
-    {"HEDDLE_BLACKBOARDS", "off"},
-    {"HEDDLE_BCAST_SCATTER_BYTES", "256"},         {"HEDDLE_BCAST_SCATTER_RANKS", "8"},
-    {"HEDDLE_GATHER_LINEAR_BYTES", "256"},         {"HEDDLE_SCATTER_LINEAR_BYTES", "256"},
-    {"HEDDLE_ALLGATHER_RING_BYTES", "2048"},       {"HEDDLE_ALLTOALL_BRUCK_BYTES", "128"},
-    {"HEDDLE_ALLTOALL_BRUCK_RANKS", "7"},          {"HEDDLE_ALLTOALL_BATCH_BYTES", "256"},
-    {"HEDDLE_REDUCE_RABENSEIFNER_BYTES", "256"},   {"HEDDLE_ALLREDUCE_RABENSEIFNER_BYTES", "256"},
-    {"HEDDLE_REDUCE_SCATTER_PAIRWISE_BYTES", "2048"}, {0}};
 
 static void points(void) {
     MPI_Comm fewer;
@@ -312,10 +293,6 @@ static void points(void) {
     expect_alltoall(NUMBERS + 1, false);
 }
 
-static const char *const EXPOSED[][2] = {
-    {"HEDDLE_REDUCE_EXPOSED_BYTES", "256"},          {"HEDDLE_ALLREDUCE_EXPOSED_BYTES", "256"},
-    {"HEDDLE_REDUCE_SCATTER_EXPOSED_BYTES", "256"},  {0}};
-
 static void exposed(void) {
     if (!reach_each_other()) return;
     for (Operation operation = REDUCE; operation <= ALLREDUCE; operation++) {
@@ -325,9 +302,6 @@ static void exposed(void) {
     expect_exposed(REDUCE_SCATTER, NUMBERS / RANKS, true);
     expect_exposed(REDUCE_SCATTER, NUMBERS / RANKS - 1, false);
 }
-
-static const char *const PIECES[][2] = {
-    {"HEDDLE_REDUCE_PIECES_BYTES", "2047"}, {"HEDDLE_ALLREDUCE_PIECES_BYTES", "2047"}, {0}};
 
 static void pieces(MPI_Op op) {
     expect_combined(ALLREDUCE, NUMBERS, op, 7 * NUMBERS / RANKS);
@@ -344,13 +318,6 @@ int main(int argc, char **argv) {
     variant = argv[argc - 1];
     int provided;
     MPI_Op op;
-    choose(is("first")        ? FIRST
-           : is("second")     ? SECOND
-           : is("third")      ? THIRD
-           : is("blackboard") ? BLACKBOARD
-           : is("points")     ? POINTS
-           : is("exposed")    ? EXPOSED
-                              : PIECES);
     check_start(argc, argv);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     listen_to("heddle_message_matched", &received);

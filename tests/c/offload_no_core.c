@@ -3,12 +3,11 @@
 // levels: none
 // expect: fail
 // output: core 1023, where it cannot run.*may run on cores [0-9]
+// settings: HEDDLE_MODEL=offload HEDDLE_OFFLOAD_CORES=1023
 // heddle: only
 #include "check.h"
 
 int main(int argc, char **argv) {
-    setenv("HEDDLE_MODEL", "offload", 1);
-    setenv("HEDDLE_OFFLOAD_CORES", "1023", 1);
     MPI_Init(&argc, &argv);
     return 0;
 }

@@ -11,6 +11,9 @@ A program describes itself in `// key: value` lines at its top:
   launcher: mpiexec   `none`: run without mpiexec (ranks are ignored)
   args: WORDS         further arguments
   variants: WORDS     one more argument, each of these: a run for each of them
+  models: default     under the default model only, whatever --models says: the program is about parts of a model
+  settings: A=1 B=2   environment variables; `settings VARIANT:` those of one variant. The program is a test that each of
+                      them acts: without it, it has to fail (tests/c/settings.py). May stand on several lines
   timeout: SECONDS    in place of --timeout
   heddle: only        checks what only Heddle promises; skipped with --oracle
   oracle: skip WHY    the oracle is known to be wrong here; skipped with --oracle
@@ -44,7 +47,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["single", "funneled", "serialized", "multiple"]
-KEYS = {"ranks", "levels", "expect", "output", "launcher", "args", "variants", "timeout", "heddle", "oracle"}
+KEYS = {"ranks", "levels", "expect", "output", "launcher", "args", "variants", "models", "settings", "timeout", "heddle", "oracle"}
 CFLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-g", "-O1", "-pthread"]
 
 
@@ -63,6 +66,14 @@ class Program:
         asked = self.keys.get("levels", "").split()
         return [None] if asked == ["none"] else asked or LEVELS
 
+    def variants(self):
+        return self.keys.get("variants", "").split() or [""]
+
+    def settings(self, variant):
+        """The environment variables of a variant."""
+        given = self.keys.get("settings", {})
+        return given.get("", {}) | (given.get(variant, {}) if variant else {})
+
     def ranks(self, allowed):
         if self.keys.get("launcher") == "none":
             return [0]
@@ -70,6 +81,8 @@ class Program:
 
     def runs(self, allowed, models, cover):
         """The runs with the allowed numbers of ranks and these models, by the value of --cover: all, pairs or one."""
+        if self.keys.get("models") == "default":
+            models = [""]
         factors = [self.ranks(allowed), self.levels(), models]
         if not factors[0]:
             return []
@@ -83,7 +96,7 @@ class Program:
             if cover == "one":
                 factors[:2] = factors[0][-1:], factors[1][-1:]
             chosen = itertools.product(*factors)
-        variants = self.keys.get("variants", "").split() or [""]
+        variants = self.variants()
         return [Run(self, *values, variant) for values in chosen for variant in variants]
 
 
@@ -141,9 +154,12 @@ def read_keys(source):
     for line in source.read_text().splitlines():
         if not line.startswith("//"):
             break
-        found = re.match(r"// *([a-z]+): *(.*)$", line)
-        if found and found[1] in KEYS:
-            keys[found[1]] = found[2].strip()
+        found = re.match(r"// *([a-z]+)(?: ([a-z-]+))?: *(.*)$", line)
+        if found and found[1] == "settings":
+            pairs = dict(word.split("=", 1) for word in found[3].split())
+            keys.setdefault("settings", {}).setdefault(found[2] or "", {}).update(pairs)
+        elif found and found[1] in KEYS and not found[2]:
+            keys[found[1]] = found[3].strip()
     return keys
 
 
@@ -169,14 +185,15 @@ def command_of(run, options):
     return [*options.mpiexec, "-n", str(run.ranks), *program]
 
 
-def execute(run, options):
-    """Runs one configuration; returns (problem or None, seconds)."""
+def execute(run, options, left_out=None):
+    """Runs one configuration, without one of its settings if it is to be left out; returns (problem or None, seconds)."""
     if run.program.error:
         return run.program.error, 0.0
     command = command_of(run, options)
     environment = dict(os.environ)
     if run.model:
         environment["HEDDLE_MODEL"] = run.model
+    environment.update((name, value) for name, value in run.program.settings(run.variant).items() if name != left_out)
     timeout = float(run.program.keys.get("timeout", options.timeout))
     began = time.monotonic()
     with tempfile.TemporaryFile() as output:

@@ -1,11 +1,11 @@
 // HEDDLE_STATS: each process prints its counters when it ends.
 // ranks: 1
+// settings: HEDDLE_STATS=on
 // heddle: only
 // output: ^Heddle: rank 0 of 1, model \S.*, VNIs \d+, threads \d+\n(  .*\n)+  requests \d+ \(live 0\), unexpected messages 3 \(waiting 1\), matching steps \d+, collections \d+\n$
 #include "check.h"
 
 int main(int argc, char **argv) {
-    setenv("HEDDLE_STATS", "1", 1);
     check_start(argc, argv);
     // Three unexpected messages, of which two are received.
     for (int i = 0; i < 3; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF));

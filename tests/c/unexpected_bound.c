@@ -1,5 +1,6 @@
 // Unexpected messages keep within HEDDLE_UNEXPECTED_BYTES, none is lost, and a message that lies behind them is found.
 // ranks: 2-4
+// settings: HEDDLE_UNEXPECTED_BYTES=1048576
 // heddle: only
 #include "resident.h"
 #include "threads.h"
@@ -151,10 +152,7 @@ static void threads_flood(int t, void *shared) {
 }
 
 int main(int argc, char **argv) {
-    char bound[16];
     int provided, level;
-    snprintf(bound, sizeof bound, "%d", BOUND);
-    setenv("HEDDLE_UNEXPECTED_BYTES", bound, 1);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     check_start(argc, argv);
     flood(8, SMALL);

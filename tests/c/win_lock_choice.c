@@ -1,6 +1,14 @@
 // HEDDLE_WIN_LOCK chooses the algorithm of window locks and HEDDLE_WIN_LOCK_BYPASSES its order, and the info keys of a window replace
 // them for that window; a wrong value is ignored.
 // ranks: 1 3
+// levels: multiple
+// variants: spin rw rma-rw rma-mcs d-mcs
+// settings: HEDDLE_WIN_LOCK_BYPASSES=7
+// settings spin: HEDDLE_WIN_LOCK=spin
+// settings rw: HEDDLE_WIN_LOCK=rw
+// settings rma-rw: HEDDLE_WIN_LOCK=rma-rw
+// settings rma-mcs: HEDDLE_WIN_LOCK=rma-mcs
+// settings d-mcs: HEDDLE_WIN_LOCK=d-mcs
 // heddle: only
 #include "check.h"
 
@@ -22,12 +30,11 @@ static void has(const char *key, const char *asked, const char *want) {
 }
 
 int main(int argc, char **argv) {
-    setenv("HEDDLE_WIN_LOCK", "spin", 1);
-    setenv("HEDDLE_WIN_LOCK_BYPASSES", "7", 1);
     check_start(argc, argv);
-    has("heddle_win_lock", NULL, "spin");
-    has("heddle_win_lock", "rma-rw", "rma-rw");
-    has("heddle_win_lock", "mutex", "spin");
+    const char *chosen = argv[argc - 1];
+    has("heddle_win_lock", NULL, chosen);
+    has("heddle_win_lock", "queue-rw", "queue-rw");
+    has("heddle_win_lock", "mutex", chosen);
     has("heddle_win_lock_bypasses", NULL, "7");
     has("heddle_win_lock_bypasses", "0", "0");
     has("heddle_win_lock_bypasses", "-1", "7");

@@ -266,8 +266,8 @@ mod tests {
             ("csync", vec![("HEDDLE_OFFLOAD_THREADS", "one")], "acts under execution \"offload\""),
             (
                 "per-object",
-                vec![("HEDDLE_LIFETIME", "naive"), ("HEDDLE_COLLECT_THRESHOLD", "9")],
-                "\"collect\"",
+                vec![("HEDDLE_LIFETIME", "none"), ("HEDDLE_COLLECT_THRESHOLD", "9")],
+                "a lifetime other than",
             ),
             ("p-mcs-mcs", vec![("HEDDLE_COHORT_THRESHOLD", "9")], "an arbitration with hmcs"),
             ("lock-free", vec![("HEDDLE_COHORT_THRESHOLD", "9")], "an arbitration with hmcs"),

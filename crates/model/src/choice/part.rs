@@ -59,8 +59,8 @@ impl Part {
 }
 
 const OFFLOAD: Condition = Condition { name: "execution \"offload\"", holds: Model::is_offloaded };
-const COLLECT: Condition =
-    Condition { name: "lifetime \"collect\"", holds: |model| model.lifetime == Lifetime::Collect };
+const COLLECTING: Condition =
+    Condition { name: "a lifetime other than \"none\"", holds: |model| model.lifetime != Lifetime::Never };
 const HMCS: Condition = Condition { name: "an arbitration with hmcs", holds: Model::has_cohorts };
 const PRIORITY: Condition = Condition {
     name: "an arbitration p-X-Y",
@@ -192,7 +192,7 @@ pub const PARTS: &[Part] = &[
         collect_threshold,
         "how many more freed objects start a collection",
         Text,
-        Some(COLLECT)
+        Some(COLLECTING)
     ),
     option!("request pool", "HEDDLE_REQUEST_POOL", RequestPool, request_pool, "where requests come from"),
     option!(

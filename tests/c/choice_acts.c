@@ -1,0 +1,126 @@
+// Parts of a model act: seen by the critical sections that messages enter, by the collections of freed objects, and by the
+// threads of the process.
+// ranks: 2
+// levels: multiple
+// models: default
+// variants: global brief object free pool naive suppress none collect vnis one offload
+// settings global: HEDDLE_GRANULARITY=global
+// settings brief: HEDDLE_GRANULARITY=brief-global
+// settings object: HEDDLE_GRANULARITY=per-object
+// settings free: HEDDLE_GRANULARITY=lock-free
+// settings pool: HEDDLE_REQUEST_POOL=shared
+// settings naive: HEDDLE_LIFETIME=naive HEDDLE_REFERENCE_COUNTS=locked
+// settings suppress: HEDDLE_LIFETIME=suppress HEDDLE_REFERENCE_COUNTS=locked
+// settings none: HEDDLE_LIFETIME=none
+// settings collect: HEDDLE_COLLECT_THRESHOLD=10
+// settings vnis: HEDDLE_EXECUTION=offload HEDDLE_VNIS=3
+// settings one: HEDDLE_EXECUTION=offload HEDDLE_OFFLOAD_THREADS=one
+// settings offload: HEDDLE_EXECUTION=offload
+// heddle: only
+#include "check.h"
+#include <dirent.h>
+
+enum { FREED = 1000 };
+
+static MPI_T_pvar_session session;
+
+// How a counter of the library grows, in all its elements, while `work` runs.
+static long long grown(const char *name, void (*work)(MPI_Datatype, MPI_Comm), MPI_Datatype type, MPI_Comm comm) {
+    int index = -1, elements = 0;
+    long long sum = 0;
+    MPI_T_pvar_handle handle;
+    CHECK_OK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index));
+    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &elements));
+    unsigned long long *values = check_alloc(sizeof *values * (size_t)elements);
+    CHECK_OK(MPI_T_pvar_start(session, handle));
+    work(type, comm);
+    CHECK_OK(MPI_T_pvar_read(session, handle, values));
+    for (int i = 0; i < elements; i++) sum += (long long)values[i];
+    CHECK_OK(MPI_T_pvar_handle_free(session, &handle));
+    free(values);
+    return sum;
+}
+
+static int threads(void) {
+    int found = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (!CHECK(tasks != NULL)) return 0;
+    for (struct dirent *task = readdir(tasks); task; task = readdir(tasks)) found += task->d_name[0] != '.';
+    closedir(tasks);
+    return found;
+}
+
+// Messages to this rank and to the other one.
+static void messages(MPI_Datatype type, MPI_Comm comm) {
+    int out[2] = {1, 2}, in[4];
+    MPI_Request requests[4];
+    for (int i = 0; i < 10; i++) {
+        for (int to = 0; to < 2; to++) {
+            CHECK_OK(MPI_Irecv(&in[2 * to], 1, type, to, 0, comm, &requests[2 * to]));
+            CHECK_OK(MPI_Isend(out, 1, type, to, 0, comm, &requests[2 * to + 1]));
+        }
+        CHECK_OK(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+    }
+}
+
+static void frees(MPI_Datatype type, MPI_Comm comm) {
+    (void)comm;
+    for (int i = 0; i < FREED; i++) {
+        MPI_Datatype freed;
+        CHECK_OK(MPI_Type_contiguous(3, type, &freed));
+        CHECK_OK(MPI_Type_free(&freed));
+    }
+}
+
+enum { CALL, PROCESS, VNI, CHANNEL, POOL, COUNTS, SECTIONS };
+
+static const char *const sections[SECTIONS] = {"heddle_call_acquisitions",         "heddle_process_acquisitions",
+                                               "heddle_vni_acquisitions",          "heddle_channel_acquisitions",
+                                               "heddle_request_pool_acquisitions", "heddle_reference_counts_acquisitions"};
+
+// Checks that messages of this type enter these sections and no others, by name of the variant.
+static void enter(const bool expected[SECTIONS], MPI_Datatype type, MPI_Comm comm) {
+    for (int section = 0; section < SECTIONS; section++) {
+        long long entries = grown(sections[section], messages, type, comm);
+        char what[96];
+        snprintf(what, sizeof what, "%s: %lld", sections[section], entries);
+        check_that((entries != 0) == expected[section], __FILE__, __LINE__, what);
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *variant = argv[argc - 1];
+    int provided, before = threads(), started;
+    MPI_Comm comm;
+    MPI_Datatype pair;
+    CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    check_start(argc, argv);
+    started = threads() - before;
+    CHECK_OK(MPI_T_pvar_session_create(&session));
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &pair));
+    CHECK_OK(MPI_Type_commit(&pair));
+#define IS(name) (strcmp(variant, name) == 0)
+    if (IS("global")) enter((bool[SECTIONS]){[CALL] = true}, MPI_INT, MPI_COMM_WORLD);
+    if (IS("brief")) enter((bool[SECTIONS]){[PROCESS] = true}, MPI_INT, MPI_COMM_WORLD);
+    if (IS("object")) enter((bool[SECTIONS]){[CHANNEL] = true}, MPI_INT, MPI_COMM_WORLD);
+    if (IS("free")) enter((bool[SECTIONS]){0}, MPI_INT, MPI_COMM_WORLD);
+    if (IS("pool")) enter((bool[SECTIONS]){[VNI] = true, [POOL] = true}, MPI_INT, MPI_COMM_WORLD);
+    // Naive counting counts predefined objects too.
+    if (IS("naive")) enter((bool[SECTIONS]){[VNI] = true, [COUNTS] = true}, MPI_INT, MPI_COMM_WORLD);
+    if (IS("suppress")) {
+        enter((bool[SECTIONS]){[VNI] = true}, MPI_INT, MPI_COMM_WORLD);
+        enter((bool[SECTIONS]){[VNI] = true, [COUNTS] = true}, pair, comm);
+    }
+    if (IS("none")) CHECK_EQ(grown("heddle_collections", frees, MPI_INT, comm), 0);
+    // Each collection frees ten objects, by adaptive ever more.
+    if (IS("collect")) CHECK(grown("heddle_collections", frees, MPI_INT, comm) >= FREED / 10 - 2);
+    if (IS("vnis")) CHECK_EQ(started, 3);
+    if (IS("one")) CHECK_EQ(started, 1);
+    if (IS("offload")) CHECK(started > 0);
+    CHECK_OK(MPI_Type_free(&pair));
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_T_pvar_session_free(&session));
+    CHECK_OK(MPI_T_finalize());
+    return check_finish();
+}
