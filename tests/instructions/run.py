@@ -12,7 +12,9 @@ is measured and subtracted.
 The levels `single` and `multiple` are thread levels. `unbiased` is MPI_THREAD_MULTIPLE without a bias: a small message
 then takes the lock at its second attempt. A call that does not make that attempt takes the general path and grows.
 
-A case fails if it takes more instructions than the table says, by more than `tolerance_percent` and two instructions.
+A case fails if it takes more instructions than the table says, by more than `tolerance_percent` and two instructions. Now and
+then a call meets the other process at an odd moment and takes a longer path, so a launch with such a case is repeated, at
+most twice, and the least counts.
 A case that has become shorter passes, and the run asks for an update of the table: otherwise the path could grow back
 unnoticed.
 
@@ -43,6 +45,8 @@ BUDGET = HERE / "budget.json"
 LEVELS = {"single": ("single", {}), "multiple": ("multiple", {}), "unbiased": ("multiple", {"HEDDLE_BIAS": "none"})}
 # The default is two VNIs per core, and a probe polls all of them.
 SETTINGS = {"HEDDLE_VNIS": "4"}
+# How often a launch is repeated in which a case has grown.
+REPEATS = 2
 # Instructions beside the tolerance, for the shortest paths.
 SLACK = 2
 NOTHING = "nothing"
@@ -156,6 +160,24 @@ def compiler():
         return "no rustc"
 
 
+def has_grown(now, allowed, budget):
+    return now > allowed * (1 + budget["tolerance_percent"] / 100) + SLACK
+
+
+def count_again(options, program, counts, budget):
+    """Repeats launches in which a case has grown; each case keeps its least count."""
+    for alone, level in itertools.product([False, True], options.levels):
+        cases = [case for case in counts if case.startswith(ALONE) == alone and level in counts[case]]
+        for _ in range(REPEATS):
+            if not any(has_grown(counts[case][level], budget["calls"].get(case, {}).get(level, 0), budget) for case in cases):
+                break
+            found, _ = count_launch(options, program, level, alone)
+            for case in cases:
+                if found[case] < counts[case][level]:
+                    print(f"{case} {level}: {counts[case][level]} at first, {found[case]} when counted again")
+                    counts[case][level] = found[case]
+
+
 def compare(counts, budget):
     """Prints a line for each case; returns how many passed, failed, and became shorter."""
     tolerance = budget["tolerance_percent"] / 100
@@ -167,7 +189,7 @@ def compare(counts, budget):
             if allowed is None:
                 failed += 1
                 verdict = "FAIL: not in the table, see --update"
-            elif now > allowed * (1 + tolerance) + SLACK:
+            elif has_grown(now, allowed, budget):
                 failed += 1
                 verdict = f"FAIL: grown by {100 * (now / allowed - 1):.1f} %"
             else:
@@ -239,6 +261,9 @@ def main():
                 found, version = count_launch(options, program, level, alone)
                 for case, instructions in found.items():
                     counts.setdefault(case, {})[level] = instructions
+            budget = json.loads(BUDGET.read_text())
+            if not (options.update or options.no_budget):
+                count_again(options, program, counts, budget)
         except CannotCount as problem:
             print(f"FAIL: cannot count: {problem}", file=sys.stderr)
             return 1
@@ -255,7 +280,6 @@ def main():
     if options.no_budget:
         return 0
 
-    budget = json.loads(BUDGET.read_text())
     passed, failed, shorter = compare(counts, budget)
     for what in lost(counts, budget, options):
         failed += 1
