@@ -24,7 +24,7 @@ enum { FREED = 1000 };
 
 static MPI_T_pvar_session session;
 
-// How a counter of the library grows, in all its elements, while `work` runs.
+// Runs `work`, and returns by how much a counter of the library has grown, in all its elements.
 static long long grown(const char *name, void (*work)(MPI_Datatype, MPI_Comm), MPI_Datatype type, MPI_Comm comm) {
     int index = -1, elements = 0;
     long long sum = 0;
@@ -78,7 +78,7 @@ static const char *const sections[SECTIONS] = {"heddle_call_acquisitions",      
                                                "heddle_vni_acquisitions",          "heddle_channel_acquisitions",
                                                "heddle_request_pool_acquisitions", "heddle_reference_counts_acquisitions"};
 
-// Checks that messages of this type enter these sections and no others, by name of the variant.
+// Checks that messages of this type enter these critical sections and no others.
 static void enter(const bool expected[SECTIONS], MPI_Datatype type, MPI_Comm comm) {
     for (int section = 0; section < SECTIONS; section++) {
         long long entries = grown(sections[section], messages, type, comm);
@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
         enter((bool[SECTIONS]){[VNI] = true, [COUNTS] = true}, pair, comm);
     }
     if (IS("none")) CHECK_EQ(grown("heddle_collections", frees, MPI_INT, comm), 0);
-    // Each collection frees ten objects, by adaptive ever more.
+    // Ten freed objects start a collection; under `adaptive` it takes more and more of them.
     if (IS("collect")) CHECK(grown("heddle_collections", frees, MPI_INT, comm) >= FREED / 10 - 2);
     if (IS("vnis")) CHECK_EQ(started, 3);
     if (IS("one")) CHECK_EQ(started, 1);

@@ -38,9 +38,9 @@ mod section;
 mod tracepoint;
 
 pub use choice::{
-    Arbitration, Bias, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, ModelError, NAMED,
-    Named, OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool, UnknownArbitration, UnknownOption,
-    UnknownThreshold, Values, WakeUp, pairwise,
+    Arbitration, Bias, Choice, CollectThreshold, Condition, Execution, Granularity, Lifetime, Model,
+    ModelError, NAMED, Named, OFFLOAD, OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool,
+    UnknownArbitration, UnknownOption, UnknownThreshold, Values, WakeUp, pairwise,
 };
 pub use heddle_locks::kinds::LockKind;
 pub use objects::{

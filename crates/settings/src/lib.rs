@@ -34,7 +34,7 @@ pub use variable::Variable;
 
 use given::variable_or;
 use heddle_model::counters::MOST_VNIS;
-use heddle_model::{Model, ModelError, Values};
+use heddle_model::{Model, ModelError, OFFLOAD, Values};
 use heddle_sync::WaitPolicy;
 use std::sync::OnceLock;
 
@@ -241,12 +241,9 @@ impl Settings {
             collectives: Collectives::chosen()?,
             wait: WaitPolicy::default(),
         };
-        if settings.offload_cores != Cores::default() && !settings.model.is_offloaded() {
-            return Err(format!(
-                "HEDDLE_OFFLOAD_CORES changes nothing here: it acts under execution \"offload\", and this model is {}; \
-                 choose that, or leave HEDDLE_OFFLOAD_CORES out",
-                settings.model
-            ));
+        if settings.offload_cores != Cores::default() {
+            let check = OFFLOAD.check("HEDDLE_OFFLOAD_CORES", &settings.model);
+            check.map_err(|error| error.to_string())?;
         }
         Ok(settings)
     }
@@ -267,7 +264,7 @@ fn model() -> Result<Model, String> {
     model.map_err(|error| match error {
         ModelError::Unknown { .. } => format!("the environment variable HEDDLE_MODEL: {error}"),
         ModelError::Part { .. } => format!("the environment variable {error}"),
-        ModelError::Senseless(_) => error.to_string(),
+        ModelError::WithoutEffect { .. } | ModelError::Senseless(_) => error.to_string(),
     })
 }
 

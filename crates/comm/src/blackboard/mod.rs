@@ -106,6 +106,11 @@ impl Span {
     }
 }
 
+/// The pieces in which exposed data of `len` bytes are copied from and to memory with gaps.
+fn pieces(len: usize) -> impl Iterator<Item = Span> {
+    (0..len).step_by(PIECE).map(move |start| Span { start, len: PIECE.min(len - start) })
+}
+
 /// A round of a lane.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
@@ -362,9 +367,9 @@ impl Blackboard {
             // SAFETY: the buffer is valid for its length.
             return unsafe { single_copy::read(pid, address, at, room.len()) };
         }
-        let mut piece = [0u8; PIECE];
-        for offset in (0..room.len()).step_by(PIECE) {
-            let piece = &mut piece[..PIECE.min(room.len() - offset)];
+        let mut memory = [0u8; PIECE];
+        for Span { start: offset, len } in pieces(room.len()) {
+            let piece = &mut memory[..len];
             // SAFETY: the array has the length given.
             unsafe { single_copy::read(pid, address + offset as u64, piece.as_mut_ptr(), piece.len()) }?;
             room.write(offset, piece);
@@ -383,8 +388,7 @@ impl Blackboard {
             return unsafe { single_copy::write(pid, address, at, data.len()) };
         }
         let mut piece = [0u8; PIECE];
-        for offset in (0..data.len()).step_by(PIECE) {
-            let len = PIECE.min(data.len() - offset);
+        for Span { start: offset, len } in pieces(data.len()) {
             // SAFETY: the array has room for that many bytes.
             unsafe { data.copy_part_out(offset, piece.as_mut_ptr(), len) };
             // SAFETY: so many bytes of the array were written.

@@ -92,12 +92,10 @@ impl Model {
 
     /// Refuses values that were asked for instead of the model's own and would change nothing.
     fn ignore_nothing(&self, changed: &[&Part]) -> Result<(), ModelError> {
-        let Some(part) = changed.iter().find(|part| !part.acts_in(self)) else { return Ok(()) };
-        let under = part.acts_under.as_ref().map_or("", |condition| condition.name);
-        Err(ModelError::Senseless(format!(
-            "{} changes nothing here: it acts under {under}, and this model is {self}; choose that, or leave {} out",
-            part.variable, part.variable
-        )))
+        changed.iter().try_for_each(|part| match &part.acts_under {
+            Some(condition) => condition.check(part.variable, self),
+            None => Ok(()),
+        })
     }
 
     /// Does the same as [`make_sense`](Self::make_sense) for the parts that granularity
@@ -231,6 +229,7 @@ mod tests {
             ("global-p-mcs-mcs", vec![("HEDDLE_LOW_BOUND", "9")]),
             ("lockq-mtx", vec![("HEDDLE_POST_TRIES", "9"), ("HEDDLE_COMBINING_LIMIT", "9")]),
             ("per-vni-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")]),
+            ("brief-global", vec![("HEDDLE_TEST_PATIENCE", "9")]),
             ("per-vni-mutex", vec![("HEDDLE_TEST_PATIENCE", "0"), ("HEDDLE_LOW_BOUND", "256")]),
         ] {
             let model = choose(name, &parts).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -278,6 +277,8 @@ mod tests {
             ("per-vni-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("p-mcs-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("csync", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
+            ("global-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
+            ("per-object", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
         ] {
             let error = choose(name, &parts).expect_err("senseless");
             assert!(error.to_string().contains(reason), "{error}");

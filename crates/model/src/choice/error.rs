@@ -21,6 +21,18 @@ pub enum ModelError {
         /// The reason why the value is refused, and the allowed values.
         why: String,
     },
+    /// A setting would change nothing in the model.
+    #[error(
+        "{variable} changes nothing here: it acts under {acts_under}, and this model is {model}; choose that, or leave {variable} out"
+    )]
+    WithoutEffect {
+        /// The environment variable.
+        variable: &'static str,
+        /// The name of the condition under which it acts.
+        acts_under: &'static str,
+        /// The model.
+        model: Box<Model>,
+    },
     /// The parts make no sense together.
     #[error("{0}")]
     Senseless(String),

@@ -19,5 +19,5 @@ pub use options::{
     UnknownOption, WakeUp,
 };
 pub use pairs::pairwise;
-pub use part::{PARTS, Part, Values};
+pub use part::{Condition, OFFLOAD, PARTS, Part, Values};
 pub use threshold::{CollectThreshold, UnknownThreshold};

@@ -54,7 +54,7 @@ impl Model {
         u64::from(self.test_patience_us) * 1_000
     }
 
-    /// Returns true if the threads that call wait for a lock.
+    /// Returns true if a thread that calls MPI may wait for a lock of the model's arbitration.
     pub(super) fn has_lock_to_wait_for(&self) -> bool {
         self.granularity != Granularity::LockFree
             && matches!(self.execution, Execution::Caller | Execution::LockQ)
@@ -73,8 +73,9 @@ impl Model {
     /// Returns true if a thread that waits for a critical section can give up.
     pub(super) fn waiters_give_up(&self) -> bool {
         let Arbitration::One(kind) = self.arbitration else { return false };
-        self.execution == Execution::Caller
-            && self.has_lock_to_wait_for()
+        // Under the other granularities a VNI has no lock of its own, or many, which its poll only tries.
+        matches!(self.granularity, Granularity::PerVni | Granularity::BriefGlobal)
+            && self.execution == Execution::Caller
             && self.bias == Bias::None
             && LockName::Single(kind).is_timed()
     }

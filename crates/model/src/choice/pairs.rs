@@ -72,7 +72,7 @@ impl Random {
                 found.map(|(index, value)| examples[*index][*value].to_owned())
             })
         };
-        // What would change nothing is left out, or hardly any combination would make sense.
+        // A part that would change nothing is left out: with it, hardly any combination would make sense.
         let always_act: Vec<Choice> =
             choices.iter().copied().filter(|(part, _)| PARTS[*part].acts_under.is_none()).collect();
         let model = choose(&always_act).ok()?;

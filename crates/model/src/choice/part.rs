@@ -1,6 +1,7 @@
 //! The parts of a model, each with the environment variable that chooses it.
 
 use super::arbitration::Arbitration;
+use super::error::ModelError;
 use super::model::Model;
 use super::options::{
     Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
@@ -37,17 +38,30 @@ pub struct Part {
     pub get: fn(&Model) -> String,
     /// Sets the value in a model, or returns why not.
     pub set: fn(&mut Model, &str) -> Result<(), String>,
-    /// What the part acts under; `None` if it always does.
+    /// The condition under which the part acts; `None` if it acts in every model.
     pub acts_under: Option<Condition>,
 }
 
-/// Models of a kind.
+/// A condition that a model meets or not.
 #[derive(Debug)]
 pub struct Condition {
-    /// The kind, for a sentence.
+    /// The condition, for a sentence: an execution, an arbitration.
     pub name: &'static str,
-    /// Returns true for a model of the kind.
+    /// Returns true for a model that meets it.
     pub holds: fn(&Model) -> bool,
+}
+
+impl Condition {
+    /// Refuses a variable that acts under this condition, if the model does not meet it.
+    ///
+    /// # Errors
+    /// [`ModelError::WithoutEffect`].
+    pub fn check(&self, variable: &'static str, model: &Model) -> Result<(), ModelError> {
+        if (self.holds)(model) {
+            return Ok(());
+        }
+        Err(ModelError::WithoutEffect { variable, acts_under: self.name, model: Box::new(*model) })
+    }
 }
 
 impl Part {
@@ -58,7 +72,8 @@ impl Part {
     }
 }
 
-const OFFLOAD: Condition = Condition { name: "execution \"offload\"", holds: Model::is_offloaded };
+/// Threads of the library run the operations.
+pub const OFFLOAD: Condition = Condition { name: "execution \"offload\"", holds: Model::is_offloaded };
 const COLLECTING: Condition =
     Condition { name: "a lifetime other than \"none\"", holds: |model| model.lifetime != Lifetime::Never };
 const HMCS: Condition = Condition { name: "an arbitration with hmcs", holds: Model::has_cohorts };
@@ -73,7 +88,8 @@ const COMBINING: Condition = Condition {
 const POSTING: Condition =
     Condition { name: "execution \"lockq\"", holds: |model| model.execution == Execution::LockQ };
 const GIVING_UP: Condition = Condition {
-    name: "bias \"none\" and an arbitration whose waiters can give up (mutex, clh, abortable-mcs, hmcs)",
+    name: "granularity \"per-vni\" or \"brief-global\" and bias \"none\", with an arbitration whose waiters can give up \
+           (mutex, clh, abortable-mcs, hmcs)",
     holds: Model::waiters_give_up,
 };
 

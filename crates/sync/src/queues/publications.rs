@@ -16,8 +16,8 @@
 //!
 //! Rounds may be finished in any order, and by several threads of a process at once. A process's word has the
 //! first round that it has not finished, and for the [`WINDOW`] of rounds from there whether it has. A round
-//! further ahead can be finished only when the first one is. No process needs to wait for that for ever: the
-//! first one is of an earlier operation, which all processes begin before they can come to the later round.
+//! further ahead can be finished only after the first one. The process does not wait for that for ever: the
+//! first one belongs to an earlier operation, which all processes begin before they come to the later round.
 //!
 //! **Exposed data.** A process may also publish the address of data that stay in its own memory, from which
 //! the readers copy them. It may change them when the readers have [finished](Finished::is_finished) that
