@@ -37,17 +37,19 @@ static void several_at_once(void) {
         CHECK_EQ(in[i], i % 2 ? check_size * (check_size - 1) / 2 + check_size * i : 1000 + i);
 }
 
-// An operation stays open while its caller goes through many others, in which it waits for nobody.
+// An operation stays open while its caller goes through many others, in which it waits for nobody. Their data are a number, or
+// too long for the place of a few numbers.
 static void left_open(void) {
-    enum { OTHERS = 500 };
+    enum { OTHERS = 500, LONGER = 30 };
     for (int root = 0; root < check_size; root++) {
         MPI_Request request;
         int sum = -1, wrong = 0;
         CHECK_OK(MPI_Iallreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, world, &request));
         for (int i = 0; i < OTHERS; i++) {
-            int number = check_rank == root ? i : -1;
-            CHECK_OK(MPI_Bcast(&number, 1, MPI_INT, root, world));
-            wrong += number != i;
+            int numbers[LONGER], n = i % 2 ? LONGER : 1;
+            for (int k = 0; k < n; k++) numbers[k] = check_rank == root ? i + k : -1;
+            CHECK_OK(MPI_Bcast(numbers, n, MPI_INT, root, world));
+            for (int k = 0; k < n; k++) wrong += numbers[k] != i + k;
         }
         CHECK_EQ(wrong, 0);
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
