@@ -3,7 +3,6 @@
 // ranks: 2
 // levels: multiple
 // models: default
-// variants: global brief object free pool naive suppress none collect vnis one offload
 // settings global: HEDDLE_GRANULARITY=global
 // settings brief: HEDDLE_GRANULARITY=brief-global
 // settings object: HEDDLE_GRANULARITY=per-object
@@ -16,6 +15,19 @@
 // settings vnis: HEDDLE_EXECUTION=offload HEDDLE_VNIS=3
 // settings one: HEDDLE_EXECUTION=offload HEDDLE_OFFLOAD_THREADS=one
 // settings offload: HEDDLE_EXECUTION=offload
+// settings global-mutex: HEDDLE_MODEL=global-mutex
+// settings brief-global: HEDDLE_MODEL=brief-global
+// settings per-object: HEDDLE_MODEL=per-object
+// settings lock-free: HEDDLE_MODEL=lock-free
+// settings ijhpca2010-global: HEDDLE_MODEL=ijhpca2010-global
+// settings ijhpca2010-brief-global: HEDDLE_MODEL=ijhpca2010-brief-global
+// settings ijhpca2010-per-object: HEDDLE_MODEL=ijhpca2010-per-object
+// settings ijhpca2010-per-object-tlp: HEDDLE_MODEL=ijhpca2010-per-object-tlp
+// settings ijhpca2010-per-object-atom: HEDDLE_MODEL=ijhpca2010-per-object-atom
+// settings ijhpca2010-per-object-tlp-atom: HEDDLE_MODEL=ijhpca2010-per-object-tlp-atom
+// settings cluster2010-suppress: HEDDLE_MODEL=cluster2010-suppress
+// settings cluster2010-collect: HEDDLE_MODEL=cluster2010-collect
+// settings topc2019-mutex: HEDDLE_MODEL=topc2019-mutex
 // heddle: only
 #include "check.h"
 #include <dirent.h>
@@ -88,6 +100,26 @@ static void enter(const bool expected[SECTIONS], MPI_Datatype type, MPI_Comm com
     }
 }
 
+// The critical sections that messages enter under the models about which this program is.
+static const struct {
+    const char *name;
+    bool entered[SECTIONS];
+} models[] = {
+    {"global-mutex", {[CALL] = true}},
+    {"brief-global", {[PROCESS] = true}},
+    {"per-object", {[CHANNEL] = true}},
+    {"lock-free", {}},
+    {"ijhpca2010-global", {[CALL] = true}},
+    {"ijhpca2010-brief-global", {[PROCESS] = true, [POOL] = true, [COUNTS] = true}},
+    {"ijhpca2010-per-object", {[CHANNEL] = true, [POOL] = true, [COUNTS] = true}},
+    {"ijhpca2010-per-object-tlp", {[CHANNEL] = true, [COUNTS] = true}},
+    {"ijhpca2010-per-object-atom", {[CHANNEL] = true, [POOL] = true}},
+    {"ijhpca2010-per-object-tlp-atom", {[CHANNEL] = true}},
+    {"cluster2010-suppress", {[CHANNEL] = true}},
+    {"cluster2010-collect", {[CHANNEL] = true}},
+    {"topc2019-mutex", {[CALL] = true}},
+};
+
 int main(int argc, char **argv) {
     const char *variant = argv[argc - 1];
     int provided, before = threads(), started;
@@ -115,6 +147,9 @@ int main(int argc, char **argv) {
     if (IS("none")) CHECK_EQ(grown("heddle_collections", frees, MPI_INT, comm), 0);
     // Ten freed objects start a collection; under `adaptive` it takes more and more of them.
     if (IS("collect")) CHECK(grown("heddle_collections", frees, MPI_INT, comm) >= FREED / 10 - 2);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (IS(models[i].name)) enter(models[i].entered, MPI_INT, MPI_COMM_WORLD);
+    }
     if (IS("vnis")) CHECK_EQ(started, 3);
     if (IS("one")) CHECK_EQ(started, 1);
     if (IS("offload")) CHECK(started > 0);

@@ -10,7 +10,7 @@ A program describes itself in `// key: value` lines at its top:
   output: REGEX       standard output and error together must match
   launcher: mpiexec   `none`: run without mpiexec (ranks are ignored)
   args: WORDS         further arguments
-  variants: WORDS     one more argument, each of these: a run for each of them
+  variants: WORDS     one more argument, each of these: a run for each of them (default: those that have settings)
   models: default     under the default model only, whatever --models says: the program is about parts of a model
   settings: A=1 B=2   environment variables; `settings VARIANT:` those of one variant. The program is a test that each of
                       them acts: without it, it has to fail (tests/c/settings.py). May stand on several lines
@@ -67,7 +67,8 @@ class Program:
         return [None] if asked == ["none"] else asked or LEVELS
 
     def variants(self):
-        return self.keys.get("variants", "").split() or [""]
+        named = [variant for variant in self.keys.get("settings", {}) if variant]
+        return self.keys.get("variants", "").split() or named or [""]
 
     def settings(self, variant):
         """The environment variables of a variant."""
@@ -154,7 +155,7 @@ def read_keys(source):
     for line in source.read_text().splitlines():
         if not line.startswith("//"):
             break
-        found = re.match(r"// *([a-z]+)(?: ([a-z-]+))?: *(.*)$", line)
+        found = re.match(r"// *([a-z]+)(?: ([a-z0-9-]+))?: *(.*)$", line)
         if found and found[1] == "settings":
             pairs = dict(word.split("=", 1) for word in found[3].split())
             keys.setdefault("settings", {}).setdefault(found[2] or "", {}).update(pairs)

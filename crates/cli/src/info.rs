@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::installation::Installation;
 use crate::reference;
-use heddle_model::NAMED;
+use heddle_model::named_models;
 use heddle_settings::Variable;
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
 
@@ -55,8 +55,8 @@ pub(crate) fn text(args: &InfoArgs) -> String {
     lines.push("\ninfo keys, where a session is made with an info object".to_owned());
     lines.extend(key_lines(SESSION_KEYS));
     lines.push("\nmodels (HEDDLE_MODEL), the default first".to_owned());
-    let width = NAMED.iter().map(|model| model.name.len()).max().unwrap_or(0);
-    lines.extend(NAMED.iter().map(|model| format!("  {:width$}  {}", model.name, model.meaning)));
+    let width = named_models().map(|model| model.name.len()).max().unwrap_or(0);
+    lines.extend(named_models().map(|model| format!("  {:width$}  {}", model.name, model.meaning)));
     lines.join("\n") + "\n"
 }
 

@@ -1,8 +1,8 @@
 //! The reference page, `docs/reference.md`: made from the tables that the library itself uses.
 
 use heddle_model::{
-    Choice, Execution, Granularity, Lifetime, NAMED, OffloadThreads, ReferenceCounts, RequestPool, Values,
-    WakeUp,
+    Choice, Execution, Granularity, Lifetime, OffloadThreads, Origin, ProgressEntry, ReferenceCounts,
+    RequestPool, Values, WakeUp, named_models,
 };
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
 use heddle_settings::{Algorithm, Variable};
@@ -149,14 +149,22 @@ pub(crate) fn page() -> String {
     page += "\n## What the names mean\n\n";
     choice::<Granularity>(&mut page);
     choice::<Execution>(&mut page);
+    choice::<ProgressEntry>(&mut page);
     choice::<OffloadThreads>(&mut page);
     choice::<WakeUp>(&mut page);
     choice::<Lifetime>(&mut page);
     choice::<RequestPool>(&mut page);
     choice::<ReferenceCounts>(&mut page);
-    page += "## Models\n\nThe values of `HEDDLE_MODEL`, the default first.\n\n";
-    let models = NAMED.iter().map(|model| [code(model.name), model.meaning.to_owned()]);
-    table(&mut page, ["model", "meaning"], models);
+    page += "## Models\n\nThe values of `HEDDLE_MODEL`: Heddle's models, the default first, and those of \
+             the papers in the papers' form.\n\n";
+    let models = named_models().map(|model| {
+        let (source, departure) = match model.origin {
+            Origin::Heddle => ("Heddle", None),
+            Origin::Paper { source, departure } => (source, departure),
+        };
+        [code(model.name), model.meaning.to_owned(), source.to_owned(), departure.unwrap_or("").to_owned()]
+    });
+    table(&mut page, ["model", "meaning", "form", "departure from the paper"], models);
     page.push('\n');
     page += COLLECTIVES;
     table(&mut page, heads, collectives.into_iter().map(row));
@@ -238,7 +246,7 @@ mod tests {
             Variable::all().partition(|variable| variable.is_of_collectives());
         has_rows("Environment variables", others.into_iter().map(Variable::name).collect());
         has_rows("Collective operations", collectives.into_iter().map(Variable::name).collect());
-        has_rows("Models", NAMED.iter().map(|model| model.name).collect());
+        has_rows("Models", named_models().map(|model| model.name).collect());
         has_rows("Info keys", INFO_KEYS.iter().map(|key| key.name).collect());
         has_rows("Sessions", SESSION_KEYS.iter().map(|key| key.name).collect());
         has_rows("Windows", WINDOW_KEYS.iter().map(|key| key.name).collect());

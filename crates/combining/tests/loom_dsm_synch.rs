@@ -11,8 +11,26 @@ use loom::thread;
 
 /// `threads` threads draw numbers, `times` times each: all different, each thread's rising.
 fn draw(limit: u32, policy: WaitPolicy, threads: u32, times: u32) -> impl Fn() + Sync + Send + 'static {
+    draw_from(move || DsmSynch::new(0_u32, limit, policy), threads, times)
+}
+
+/// Does the same as [`draw`], with every operation in the queue.
+fn draw_queued(
+    limit: u32,
+    policy: WaitPolicy,
+    threads: u32,
+    times: u32,
+) -> impl Fn() + Sync + Send + 'static {
+    draw_from(move || DsmSynch::always_queued(0_u32, limit, policy), threads, times)
+}
+
+fn draw_from(
+    counter: impl Fn() -> DsmSynch<u32> + Sync + Send + 'static,
+    threads: u32,
+    times: u32,
+) -> impl Fn() + Sync + Send + 'static {
     move || {
-        let counter = Arc::new(DsmSynch::new(0_u32, limit, policy));
+        let counter = Arc::new(counter());
         let work = move |counter: &DsmSynch<u32>| {
             let mut last = 0;
             for _ in 0..times {
@@ -71,6 +89,26 @@ fn three_threads() {
 #[test]
 fn three_threads_with_a_limit_of_two() {
     explore(Some(2), draw(2, WaitPolicy::PARK_AT_ONCE, 3, 1));
+}
+
+#[test]
+fn two_threads_once_in_the_queue() {
+    explore(None, draw_queued(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
+}
+
+#[test]
+fn two_threads_twice_in_the_queue() {
+    explore(Some(3), draw_queued(64, WaitPolicy::PARK_AT_ONCE, 2, 2));
+}
+
+#[test]
+fn two_threads_hand_over_in_the_queue() {
+    explore(Some(3), draw_queued(1, WaitPolicy::PARK_AT_ONCE, 2, 2));
+}
+
+#[test]
+fn three_threads_in_the_queue() {
+    explore(Some(2), draw_queued(2, WaitPolicy::PARK_AT_ONCE, 3, 1));
 }
 
 #[test]

@@ -115,6 +115,7 @@ fn lock() {
 fn dsm_synch() {
     for limit in [1, 3, 64] {
         check(move || DsmSynch::<History, Shuttle>::new(History::default(), limit, ONE_YIELD));
+        check(move || DsmSynch::<History, Shuttle>::always_queued(History::default(), limit, ONE_YIELD));
     }
 }
 

@@ -103,6 +103,8 @@ fn lock() {
 fn dsm_synch() {
     for_all(|book, policy| DsmSynch::<Book>::new(book, 64, policy));
     for_all(|book, policy| DsmSynch::<Book>::new(book, 1, policy));
+    for_all(|book, policy| DsmSynch::<Book>::always_queued(book, 64, policy));
+    for_all(|book, policy| DsmSynch::<Book>::always_queued(book, 1, policy));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Thread-safety models: how threads that call MPI at the same time are kept apart.
 //!
-//! A model is a point in a space of choices ([`Model`]; the papers' points have names, [`NAMED`]):
+//! A model is a point in a space of choices ([`Model`]; Heddle's points have names, [`OWN`], and so have the
+//! papers', [`PUBLISHED`]):
 //!
 //! | choice | the question it answers |
 //! |---|---|
@@ -39,8 +40,9 @@ mod tracepoint;
 
 pub use choice::{
     Arbitration, Bias, Choice, CollectThreshold, Condition, Execution, Granularity, Lifetime, Model,
-    ModelError, NAMED, Named, OFFLOAD, OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool,
-    UnknownArbitration, UnknownOption, UnknownThreshold, Values, WakeUp, pairwise,
+    ModelError, Named, OFFLOAD, OWN, OffloadThreads, Origin, PARTS, PUBLISHED, Part, ProgressEntry,
+    ReferenceCounts, RequestPool, UnknownArbitration, UnknownOption, UnknownThreshold, Values, WakeUp,
+    named_models, pairwise,
 };
 pub use heddle_locks::kinds::LockKind;
 pub use objects::{

@@ -15,6 +15,8 @@
 //! Second, the paper's threads own two nodes each, since a combiner reads a node after it told its owner;
 //! ours tells the owner when it is done with the node, so the node lies on the owner's stack. Third, the
 //! paper's combiner stops at the last but one request; ours runs the last as well. Fourth, waiters sleep.
+//! [`DsmSynch::always_queued`] makes the form without the first departure: no thread passes the door but the
+//! head of the queue, so every operation goes through the queue, and strictly in its order.
 //!
 //! ```text
 //!   head --+                                  tail -----------+     door: FREE | HELD | RESERVED, called
@@ -95,6 +97,8 @@ pub struct DsmSynch<T: 'static, P: Platform = Native> {
     ends: CachePadded<Ends<P, Request<P, T>>>,
     value: CachePadded<P::Cell<T>>,
     limit: u32,
+    /// True if every operation goes through the queue.
+    always_queued: bool,
     policy: WaitPolicy,
 }
 
@@ -137,8 +141,16 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
             }),
             value: CachePadded::new(MemoryCell::new(value)),
             limit: limit.max(1),
+            always_queued: false,
             policy,
         }
+    }
+
+    /// Does the same as [`new`](Self::new), but no running thread comes again past the queue: the order is
+    /// strict, and under contention nearly every operation is run by another thread.
+    #[must_use]
+    pub fn always_queued(value: T, limit: u32, policy: WaitPolicy) -> Self {
+        Self { always_queued: true, ..Self::new(value, limit, policy) }
     }
 
     /// Ends the lock and returns the value.
@@ -202,7 +214,12 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         // Release: pairs with the Acquire in take_head(), for the operation.
         self.ends.head.store(request.as_ptr(), Ordering::Release);
         let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
-        let verdict = mine.await_verdict(wait, &mut Head { combining: self, request });
+        let mut head = Head { combining: self, request };
+        if self.always_queued {
+            // No thread has tried the door for this operation yet.
+            head.attempt();
+        }
+        let verdict = mine.await_verdict(wait, &mut head);
         debug_assert_eq!(verdict, Verdict::Done, "the head is told to lead once");
     }
 
@@ -354,7 +371,7 @@ impl<T: 'static, P: Platform> Drop for Inside<'_, T, P> {
 impl<T: Send + 'static, P: Platform> Combining<T> for DsmSynch<T, P> {
     #[inline]
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
-        if self.door.enter() || self.enter_late() {
+        if !self.always_queued && (self.door.enter() || self.enter_late()) {
             self.inside(operation)
         } else {
             self.run_queued(operation)

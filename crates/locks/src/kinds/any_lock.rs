@@ -1,12 +1,12 @@
 //! A lock of any kind, chosen when it is made.
 
-use super::kind::LockKind;
+use super::kind::{LockKind, Order};
 use super::recipe::{self, LockSettings, Recipe};
 use super::rows::with_rows;
 use crate::two_level::TwoLevel;
 use heddle_platform::Native;
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::RawLock;
+use heddle_sync::{RawLock, WaitPolicy};
 use std::mem::MaybeUninit;
 
 macro_rules! any_lock {
@@ -85,11 +85,15 @@ macro_rules! any_lock {
 with_rows!(any_lock);
 
 /// The two-level lock `p-X-Y`: `high` is for the class that goes first, `low` for the class that stands back.
+/// If both are of strict kinds, a running thread does not pass the head of its class.
 #[must_use]
 pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLevel<AnyLock, AnyLock> {
     let class = settings.of_class();
     let lock = |kind: LockKind| AnyLock::new(kind.in_class(), &class);
-    TwoLevel::with_low_bound(lock(high), lock(low), settings.policy, settings.low_bound)
+    let is_strict = [high, low].iter().all(|kind| kind.order() == Order::Strict);
+    let forced_yield_ns = if is_strict { 0 } else { settings.policy.forced_yield_ns };
+    let policy = WaitPolicy { forced_yield_ns, ..settings.policy };
+    TwoLevel::with_low_bound(lock(high), lock(low), policy, settings.low_bound)
 }
 
 /// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an

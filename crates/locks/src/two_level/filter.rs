@@ -157,7 +157,8 @@ impl<P: Platform> Filter<P> {
             return true;
         }
         let reserved = if side == High { FOR_HIGH } else { FOR_LOW };
-        if self.state.load(Ordering::Relaxed) != reserved {
+        // In a strict order an arrival is behind the heads, whether they run or not.
+        if self.policy.forced_yield_ns == 0 || self.state.load(Ordering::Relaxed) != reserved {
             return false;
         }
         if self.head(side).stand_back(&self.state, reserved, &self.policy, deadline_ns) {

@@ -10,7 +10,7 @@ use super::waiters::{LastPoll, WaitingThreads};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, OutOfRequests, RequestId};
-use heddle_model::{Guarded, LockFree, Objects, Parted, Path, Sections, Whole};
+use heddle_model::{Guarded, LockFree, Objects, Parted, Path, ProgressEntry, Sections, Whole};
 use heddle_objects::probers::Asleep;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_sync::CachePadded;
@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub struct Vni {
     pub(crate) state: State,
     rank: usize,
+    /// How a waiting thread enters critical sections to make progress.
+    progress_entry: ProgressEntry,
     /// The number of rendezvous offers of this VNI that their receivers have not fetched.
     offers: Arc<AtomicUsize>,
     /// The threads that wait on the VNI.
@@ -82,6 +84,7 @@ impl Vni {
         Vni {
             state,
             rank: fabric.rank(),
+            progress_entry: sections.progress_entry(),
             offers,
             waiting_threads: WaitingThreads::default(),
             last_poll: LastPoll::default(),
@@ -183,6 +186,9 @@ impl Vni {
     #[inline(always)]
     pub fn receive_directly(&self, polls: u32, key: Key, buffer: Buffer) -> Direct {
         let State::Whole(state) = &self.state else { return Direct::Ordinary };
+        if self.progress_entry == ProgressEntry::Wait {
+            return Direct::Ordinary;
+        }
         let mut entered = 0;
         for _ in 0..polls {
             let seen = state.try_poll(
@@ -264,33 +270,41 @@ impl Vni {
         poll!(self, core => core.is_drained())
     }
 
-    /// Polls, and makes progress, unless another thread is inside of the VNI. Returns
-    /// true if anything happened.
+    /// Polls, and makes progress, for a thread that waits on this VNI. Unless the model says that it waits
+    /// for critical sections too, it does nothing while another thread is inside. Returns true if anything
+    /// happened.
     #[inline]
     pub fn progress(&self) -> bool {
-        self.progress_by(|state| state.try_with(Path::Progress, |core| core.step(Entry::Try)))
+        let parted = match self.progress_entry {
+            ProgressEntry::Try => Entry::Try,
+            ProgressEntry::Wait => Entry::Wait,
+        };
+        self.progress_by(parted, |state| state.with_progress(|core| core.step(Entry::Try)))
     }
 
     /// Does the same as [`progress`](Self::progress), for a thread that waits on another VNI and
     /// polls this one now and then.
     pub fn visit(&self) -> bool {
-        self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
+        self.progress_by(Entry::Try, |state| state.try_visit(|core| core.step(Entry::Try)))
     }
 
     /// Does the same as [`progress`](Self::progress), but waits for the critical section for up to
     /// `patience_ns`, if its lock lets a waiter give up.
     #[inline]
     pub fn progress_within(&self, patience_ns: u64) -> bool {
-        self.progress_by(|state| state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try)))
+        self.progress_by(Entry::Try, |state| {
+            state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try))
+        })
     }
 
-    /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, no thread
-    /// stays in one for long; a step that finds one taken leaves the rest to the thread inside.
+    /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, they are
+    /// entered as `parted` says: no thread stays in one for long, so a step that finds one taken may leave
+    /// the rest to the thread inside.
     #[inline(always)]
-    fn progress_by(&self, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
+    fn progress_by(&self, parted: Entry, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
         let step = match &self.state {
             State::Whole(state) => enter(state),
-            State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
+            State::Parted(core) => Some(apart(|| core.step(parted))),
             State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
         };
         step.is_some_and(|step| self.carry_out(step)) | self.advance_tasks()

@@ -2,10 +2,10 @@
 
 use super::arbitration::Arbitration;
 use super::error::ModelError;
+use super::lookup::named_models;
 use super::model::Model;
-use super::named::NAMED;
 use super::options::{Bias, Execution, Granularity, ReferenceCounts, RequestPool};
-use super::part::{PARTS, Part};
+use super::part::{ENTERING, PARTS, Part};
 use heddle_locks::kinds::LockKind;
 use std::fmt;
 
@@ -54,17 +54,14 @@ impl Model {
         match self.execution {
             Execution::Caller => {}
             Execution::LockQ => {
-                if !matches!(
-                    self.arbitration,
-                    Arbitration::One(LockKind::Mutex | LockKind::Mcs | LockKind::StrictMcs)
-                ) {
+                if matches!(self.arbitration, Arbitration::Priority(..)) {
                     return refuse(format!(
-                        "execution \"lockq\" runs over arbitration \"mutex\", \"mcs\" or \"strict-mcs\", not \"{}\"",
+                        "execution \"lockq\" runs over one lock, not over arbitration \"{}\"",
                         self.arbitration
                     ));
                 }
             }
-            Execution::CSync | Execution::Offload => {
+            Execution::CSync | Execution::DsmSynch | Execution::Offload => {
                 if given("HEDDLE_ARBITRATION") {
                     return refuse(format!(
                         "execution \"{}\" has no lock to arbitrate: leave HEDDLE_ARBITRATION out",
@@ -75,6 +72,12 @@ impl Model {
         }
         if self.granularity == Granularity::LockFree {
             self.wait_for_nothing(&given)?;
+        }
+        if let Some(entry) = self.only_progress_entry() {
+            if self.progress_entry != entry && given("HEDDLE_PROGRESS_ENTRY") {
+                return ENTERING.check("HEDDLE_PROGRESS_ENTRY", self);
+            }
+            self.progress_entry = entry;
         }
         let biasable = self.execution == Execution::Caller && matches!(self.arbitration, Arbitration::One(_));
         if self.bias != Bias::None && !biasable {
@@ -139,7 +142,7 @@ impl Model {
 
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(named) = NAMED.iter().find(|named| named.model == *self) {
+        if let Some(named) = named_models().find(|named| named.model == *self) {
             return f.write_str(named.name);
         }
         for (index, part) in PARTS.iter().enumerate() {
@@ -230,6 +233,9 @@ mod tests {
             ("lockq-mtx", vec![("HEDDLE_POST_TRIES", "9"), ("HEDDLE_COMBINING_LIMIT", "9")]),
             ("per-vni-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")]),
             ("brief-global", vec![("HEDDLE_TEST_PATIENCE", "9")]),
+            ("per-vni-mutex", vec![("HEDDLE_PROGRESS_ENTRY", "wait")]),
+            ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "hmcs"), ("HEDDLE_COHORT_THRESHOLD", "9")]),
+            ("csync", vec![("HEDDLE_EXECUTION", "dsm-synch"), ("HEDDLE_COMBINING_LIMIT", "9")]),
             ("per-vni-mutex", vec![("HEDDLE_TEST_PATIENCE", "0"), ("HEDDLE_LOW_BOUND", "256")]),
         ] {
             let model = choose(name, &parts).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -249,7 +255,15 @@ mod tests {
             ("offload", vec![("HEDDLE_GRANULARITY", "per-object")], "needs granularity"),
             ("offload", vec![("HEDDLE_ARBITRATION", "mcs")], "no lock to arbitrate"),
             ("offload", vec![("HEDDLE_BIAS", "on")], "belongs to one lock"),
-            ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "ticket")], "over arbitration"),
+            ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "p-mcs-mcs")], "over one lock"),
+            ("global-mcs", vec![("HEDDLE_PROGRESS_ENTRY", "try")], "without offload threads"),
+            (
+                "per-vni-mutex",
+                vec![("HEDDLE_GRANULARITY", "global"), ("HEDDLE_PROGRESS_ENTRY", "try")],
+                "without offload threads",
+            ),
+            ("lock-free", vec![("HEDDLE_PROGRESS_ENTRY", "wait")], "without offload threads"),
+            ("offload", vec![("HEDDLE_PROGRESS_ENTRY", "wait")], "without offload threads"),
             (
                 "per-vni-mutex",
                 vec![("HEDDLE_ARBITRATION", "p-mcs-mcs"), ("HEDDLE_BIAS", "on")],
@@ -271,7 +285,7 @@ mod tests {
             ("p-mcs-mcs", vec![("HEDDLE_COHORT_THRESHOLD", "9")], "an arbitration with hmcs"),
             ("lock-free", vec![("HEDDLE_COHORT_THRESHOLD", "9")], "an arbitration with hmcs"),
             ("per-vni-hmcs", vec![("HEDDLE_LOW_BOUND", "9")], "an arbitration p-X-Y"),
-            ("offload", vec![("HEDDLE_COMBINING_LIMIT", "9")], "\"csync\" or \"lockq\""),
+            ("offload", vec![("HEDDLE_COMBINING_LIMIT", "9")], "\"dsm-synch\" or \"lockq\""),
             ("csync", vec![("HEDDLE_POST_TRIES", "9")], "acts under execution \"lockq\""),
             ("per-vni-mutex", vec![("HEDDLE_TEST_PATIENCE", "9")], "bias \"none\""),
             ("per-vni-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),

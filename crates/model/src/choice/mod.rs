@@ -3,21 +3,27 @@
 mod arbitration;
 mod choose;
 mod error;
+mod lookup;
 mod model;
 mod named;
 mod options;
+mod own;
 mod pairs;
 mod part;
+mod published;
 mod threshold;
 
 pub use arbitration::{Arbitration, UnknownArbitration};
 pub use error::ModelError;
+pub use lookup::named_models;
 pub use model::Model;
-pub use named::{NAMED, Named};
+pub use named::{Named, Origin};
 pub use options::{
-    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool,
-    UnknownOption, WakeUp,
+    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
+    RequestPool, UnknownOption, WakeUp,
 };
+pub use own::OWN;
 pub use pairs::pairwise;
 pub use part::{Condition, OFFLOAD, PARTS, Part, Values};
+pub use published::PUBLISHED;
 pub use threshold::{CollectThreshold, UnknownThreshold};

@@ -2,7 +2,8 @@
 
 use super::arbitration::Arbitration;
 use super::options::{
-    Bias, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
+    Bias, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts, RequestPool,
+    WakeUp,
 };
 use super::threshold::CollectThreshold;
 use heddle_locks::kinds::{LockKind, LockName};
@@ -19,6 +20,8 @@ pub struct Model {
     pub bias: Bias,
     /// Decides which thread runs an operation.
     pub execution: Execution,
+    /// Decides how a waiting thread enters a critical section to make progress.
+    pub progress_entry: ProgressEntry,
     /// The number of threads for the VNIs under `offload`.
     pub offload_threads: OffloadThreads,
     /// Decides how a waiter learns that its operation is complete.
@@ -37,7 +40,7 @@ pub struct Model {
     /// progress path, under `p-X-Y`.
     pub low_bound: u32,
     /// The largest number of operations of other threads that a thread runs before it hands the critical
-    /// section on, under `csync` and `lockq`.
+    /// section on, under `csync`, `dsm-synch` and `lockq`.
     pub combining_limit: u32,
     /// The number of times that a thread which finds a critical section taken yields and tries again before
     /// it posts, under `lockq`.
@@ -78,6 +81,22 @@ impl Model {
             && self.execution == Execution::Caller
             && self.bias == Bias::None
             && LockName::Single(kind).is_timed()
+    }
+
+    /// The only way in which a waiting thread can enter critical sections to make progress; `None` if there
+    /// are several. Under `global` it always waits for the only one. Under `lock-free` it never waits, and
+    /// under `offload` it makes no progress.
+    pub(super) fn only_progress_entry(&self) -> Option<ProgressEntry> {
+        match self.granularity {
+            Granularity::Global => Some(ProgressEntry::Wait),
+            Granularity::LockFree => Some(ProgressEntry::Try),
+            _ => self.is_offloaded().then_some(ProgressEntry::Try),
+        }
+    }
+
+    /// Returns true if a waiting thread may wait for critical sections to make progress, or not.
+    pub(super) fn has_progress_entries(&self) -> bool {
+        self.only_progress_entry().is_none()
     }
 
     /// Returns true if threads of the library run the operations. Then several threads are in the

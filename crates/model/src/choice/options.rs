@@ -103,9 +103,19 @@ choice! {
     /// Choices of the thread that runs an operation on a VNI (Amer et al., ICS 2019).
     Execution, "execution" {
         Caller = "caller": "the calling thread, inside the critical section",
-        CSync = "csync": "the first thread in the queue runs the operations that wait behind it (DSM-Synch)",
+        CSync = "csync": "the calling thread if no thread is inside; otherwise it queues, and the thread inside runs the operations of the queue",
+        DsmSynch = "dsm-synch": "every operation goes through the queue, whose first thread runs those that wait behind it",
         LockQ = "lockq": "the calling thread if the lock is free; otherwise it posts the operation for the lock's holder",
         Offload = "offload": "a dedicated thread, which also polls for messages while no thread calls MPI",
+    }
+}
+
+choice! {
+    /// Choices of how a waiting thread enters a critical section to make progress (Amer et al., TOPC 2019,
+    /// Fig. 1 and 5, and ICS 2019: there it waits).
+    ProgressEntry, "progress entry" {
+        Try = "try": "only if the critical section is free; otherwise it tries again later",
+        Wait = "wait": "it waits its turn like a thread that issues, under p-X-Y in the class that stands back, under csync and dsm-synch in the queue",
     }
 }
 
@@ -170,6 +180,7 @@ mod tests {
         names_lead_to_options_and_back::<Granularity>();
         names_lead_to_options_and_back::<Bias>();
         names_lead_to_options_and_back::<Execution>();
+        names_lead_to_options_and_back::<ProgressEntry>();
         names_lead_to_options_and_back::<OffloadThreads>();
         names_lead_to_options_and_back::<WakeUp>();
         names_lead_to_options_and_back::<Lifetime>();

@@ -4,7 +4,8 @@ use super::arbitration::Arbitration;
 use super::error::ModelError;
 use super::model::Model;
 use super::options::{
-    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
+    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
+    RequestPool, WakeUp,
 };
 use super::threshold::CollectThreshold;
 
@@ -82,8 +83,12 @@ const PRIORITY: Condition = Condition {
     holds: |model| matches!(model.arbitration, Arbitration::Priority(..)) && model.has_lock_to_wait_for(),
 };
 const COMBINING: Condition = Condition {
-    name: "execution \"csync\" or \"lockq\"",
-    holds: |model| matches!(model.execution, Execution::CSync | Execution::LockQ),
+    name: "execution \"csync\", \"dsm-synch\" or \"lockq\"",
+    holds: |model| matches!(model.execution, Execution::CSync | Execution::DsmSynch | Execution::LockQ),
+};
+pub(super) const ENTERING: Condition = Condition {
+    name: "granularity \"per-vni\", \"brief-global\" or \"per-object\", without offload threads",
+    holds: Model::has_progress_entries,
 };
 const POSTING: Condition =
     Condition { name: "execution \"lockq\"", holds: |model| model.execution == Execution::LockQ };
@@ -179,6 +184,15 @@ pub const PARTS: &[Part] = &[
     },
     option!("execution", "HEDDLE_EXECUTION", Execution, execution, "which thread runs an operation"),
     option!(
+        "progress entry",
+        "HEDDLE_PROGRESS_ENTRY",
+        ProgressEntry,
+        progress_entry,
+        "how a waiting thread enters a critical section to make progress",
+        Names,
+        Some(ENTERING)
+    ),
+    option!(
         "offload threads",
         "HEDDLE_OFFLOAD_THREADS",
         OffloadThreads,
@@ -239,7 +253,7 @@ pub const PARTS: &[Part] = &[
         "HEDDLE_COMBINING_LIMIT",
         combining_limit,
         1,
-        "how many operations of others a thread runs before it hands the critical section on, under csync and lockq",
+        "how many operations of others a thread runs before it hands the critical section on, under csync, dsm-synch and lockq",
         COMBINING
     ),
     number!(

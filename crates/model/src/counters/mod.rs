@@ -125,7 +125,10 @@ mod tests {
             assert!(count(Entry::Contended) <= 12_000, "{name}");
             // There are no offload threads here, so `offload` has a lock, too: a waiting thread
             // runs its operation itself.
-            let combined = matches!(model.execution, crate::Execution::CSync | crate::Execution::LockQ);
+            let combined = matches!(
+                model.execution,
+                crate::Execution::CSync | crate::Execution::DsmSynch | crate::Execution::LockQ
+            );
             assert_eq!(count(Entry::ForOthers), if combined { count(Entry::Contended) } else { 0 }, "{name}");
         }
     }

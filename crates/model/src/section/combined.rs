@@ -1,22 +1,21 @@
 //! State on which one thread runs the operations of several.
 
+use super::lock::lock_settings;
 use super::offload::{Offload, OffloadServer, ThreadWaker};
 use crate::choice::{Arbitration, Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
-use heddle_combining::{Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex};
-use heddle_locks::Mcs;
-use heddle_locks::kinds::LockKind;
-use heddle_locks::mcs::StrictMcs;
+use heddle_combining::{Combining, DsmSynch, LockQueue, LockQueueMutex};
+use heddle_locks::kinds::{AnyLock, LockKind};
 use heddle_platform::thread;
 use heddle_sync::{Mutex, WaitPolicy};
 
 /// State on which the thread inside the critical section runs the operations of all threads.
+#[expect(clippy::large_enum_variant, reason = "it lies in a box of its own")]
 pub(super) enum Combined<T: Send + 'static> {
     CSync(DsmSynch<T>),
     LockQMutex(LockQueueMutex<T>),
-    LockQMcs(LockQueue<Mcs, T>),
-    LockQStrictMcs(LockQueueMcs<T>),
+    LockQ(LockQueue<AnyLock, T>),
     /// An offload thread runs all operations.
     Offload(Offload<T>),
 }
@@ -27,27 +26,26 @@ macro_rules! combined {
         match $self {
             Combined::CSync($combining) => $call,
             Combined::LockQMutex($combining) => $call,
-            Combined::LockQMcs($combining) => $call,
-            Combined::LockQStrictMcs($combining) => $call,
+            Combined::LockQ($combining) => $call,
             Combined::Offload($combining) => $call,
         }
     };
 }
 
 impl<T: Send + 'static> Combined<T> {
-    /// Chooses the combining by the execution of `model`, which is `csync` or `lockq`.
+    /// Chooses the combining by the execution of `model`, which is `csync`, `dsm-synch` or `lockq`.
     pub(super) fn new(model: &Model, state: T) -> Combined<T> {
         let (limit, policy) = (model.combining_limit, WaitPolicy::DEFAULT);
         match (model.execution, model.arbitration) {
-            (Execution::LockQ, Arbitration::One(LockKind::Mcs)) => {
-                Combined::LockQMcs(LockQueue::new(Mcs::new(policy), state, limit, policy))
-            }
-            (Execution::LockQ, Arbitration::One(LockKind::StrictMcs)) => {
-                Combined::LockQStrictMcs(LockQueue::new(StrictMcs::new(policy), state, limit, policy))
-            }
-            (Execution::LockQ, _) => {
+            // A failing try of a mutex says that there is a holder; those of other locks are not exact.
+            (Execution::LockQ, Arbitration::One(LockKind::Mutex) | Arbitration::Priority(..)) => {
                 Combined::LockQMutex(LockQueue::new(Mutex::new(policy), state, limit, policy))
             }
+            (Execution::LockQ, Arbitration::One(kind)) => {
+                let lock = AnyLock::new(kind, &lock_settings(model));
+                Combined::LockQ(LockQueue::new(lock, state, limit, policy))
+            }
+            (Execution::DsmSynch, _) => Combined::CSync(DsmSynch::always_queued(state, limit, policy)),
             _ => Combined::CSync(DsmSynch::new(state, limit, policy)),
         }
     }

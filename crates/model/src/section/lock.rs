@@ -66,11 +66,7 @@ impl SectionToken {
 
 impl SectionLock {
     pub(crate) fn new(model: &Model) -> SectionLock {
-        let settings = LockSettings {
-            policy: WaitPolicy::DEFAULT,
-            cohort_threshold: model.cohort_threshold,
-            low_bound: model.low_bound,
-        };
+        let settings = lock_settings(model);
         match model.arbitration {
             Arbitration::One(kind) => {
                 let lock = AnyLock::new(kind, &settings);
@@ -234,6 +230,15 @@ impl SectionLock {
             (SectionLock::Priority(lock), _, Some(class)) => unsafe { lock.release(class) },
             _ => unreachable!("a token of another critical section"),
         }
+    }
+}
+
+/// The settings of a model's locks.
+pub(super) fn lock_settings(model: &Model) -> LockSettings {
+    LockSettings {
+        policy: WaitPolicy::DEFAULT,
+        cohort_threshold: model.cohort_threshold,
+        low_bound: model.low_bound,
     }
 }
 

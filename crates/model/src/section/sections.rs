@@ -3,7 +3,7 @@
 use super::guarded::Guarded;
 use super::lock::SectionLock;
 use super::offload::OffloadServer;
-use crate::choice::{Granularity, Model};
+use crate::choice::{Granularity, Model, ProgressEntry};
 use crate::counters::{Row, Section};
 
 /// The guards of the objects inside of a VNI. Each value stands for the
@@ -57,14 +57,22 @@ impl Sections {
         if !self.threads {
             return Guarded::locked(None, row, state);
         }
-        match self.model.granularity {
-            Granularity::Global => Guarded::locked(None, row, state),
+        let guarded = match self.model.granularity {
+            Granularity::Global => return Guarded::locked(None, row, state),
             Granularity::BriefGlobal => Guarded::locked(self.shared.clone(), row, state),
             Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.server {
-                Some(server) => Guarded::offloaded(server, number, row, state),
+                Some(server) => return Guarded::offloaded(server, number, row, state),
                 None => Guarded::by_execution(&self.model, row, state),
             },
-        }
+        };
+        guarded.with_progress_entry(self.progress_entry())
+    }
+
+    /// How a waiting thread enters a critical section to make progress.
+    pub fn progress_entry(&self) -> ProgressEntry {
+        // Where there is nothing to wait for, a try always succeeds.
+        let may_wait = self.threads && self.model.granularity != Granularity::Global;
+        if may_wait { self.model.progress_entry } else { ProgressEntry::Try }
     }
 
     /// Says how the objects inside of a VNI are guarded.

@@ -1,0 +1,105 @@
+// Threads that are near each other pass a critical section on among them, as often as they may: seen by the order in which
+// threads of two packages enter. The machine is one from hwloc's imagination, so that any machine with two cores will do.
+// ranks: 1
+// levels: multiple
+// models: default
+// settings near: HEDDLE_ARBITRATION=strict-hmcs
+// settings once: HEDDLE_ARBITRATION=strict-hmcs HEDDLE_COHORT_THRESHOLD=1
+// settings twice: HEDDLE_ARBITRATION=strict-hmcs HEDDLE_COHORT_THRESHOLD=2
+// heddle: only
+#define _GNU_SOURCE
+#include "inside.h"
+#include <sched.h>
+
+enum { WAITERS = 6 };
+
+// The order in which the waiters enter, the thread inside having been the first of its cohort. Later the order depends on
+// when a thread that leads its cohort now has woken.
+static const struct {
+    const char *variant;
+    int known, order[WAITERS];
+} orders[] = {
+    {"near", WAITERS, {3, 4, 5, 0, 1, 2}},
+    {"once", 1, {0}},
+    {"twice", 2, {3, 0}},
+};
+
+static struct actor waiters[WAITERS];
+static int cores[2];
+
+// Has hwloc describe a machine with two packages, and one of the two cores in each.
+static void imagine(void) {
+    int threads = (cores[0] > cores[1] ? cores[0] : cores[1]) + 1;
+    char *words = check_alloc(64 + 24 * (size_t)threads), *end = words;
+    end += sprintf(end, "package:2 core:1 pu:%d(indexes=", threads);
+    for (int package = 0, other = 0; package < 2; package++) {
+        end += sprintf(end, "%s%d", package ? "," : "", cores[package]);
+        for (int i = 1; i < threads; i++, other++) {
+            while (other == cores[0] || other == cores[1]) other++;
+            end += sprintf(end, ",%d", other);
+        }
+    }
+    sprintf(end, ")");
+    CHECK_EQ(setenv("HWLOC_SYNTHETIC", words, 1), 0);
+    free(words);
+}
+
+static void run_on(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    CHECK_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+}
+
+// The first three are far from the thread inside, the others near it.
+static void enter_from_core(int index) {
+    run_on(cores[index < WAITERS / 2]);
+    enter(index);
+}
+
+static void direct(int index) {
+    (void)index;
+    sem_wait(&inside.held);
+    for (int i = 0; i < WAITERS; i++) {
+        actor_begin(&waiters[i], i, enter_from_core);
+        CHECK(await_sleep(&waiters[i]) != 0);
+    }
+    sem_post(&inside.released);
+    for (int i = 0; i < WAITERS; i++) actor_end(&waiters[i]);
+}
+
+int main(int argc, char **argv) {
+    int provided, found = 0;
+    cpu_set_t allowed;
+    CHECK_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    for (int core = 0; core < CPU_SETSIZE && found < 2; core++) {
+        if (CPU_ISSET(core, &allowed)) cores[found++] = core;
+    }
+    if (found < 2) {
+        fprintf(stderr, "this needs two cores\n");
+        return 0;
+    }
+    imagine();
+    // The thread inside shall be in a cohort.
+    CHECK_EQ(setenv("HEDDLE_BIAS", "none", 1), 0);
+    CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    check_start(argc, argv);
+    run_on(cores[0]);
+    inside_begin(MPI_COMM_SELF);
+    for (int i = 0; i < WAITERS; i++) prepare(i);
+    hold_while(direct);
+    CHECK_OK(MPI_Waitall(WAITERS, inside.requests, MPI_STATUSES_IGNORE));
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        if (strcmp(orders[i].variant, argv[argc - 1]) != 0) continue;
+        int next = 0;
+        for (int place = 0; place < inside.count && next < orders[i].known; place++) {
+            int tag = inside.entries[place].tag;
+            if (tag < WAITERS) CHECK_EQ(tag, orders[i].order[next++]);
+        }
+        CHECK_EQ(next, orders[i].known);
+    }
+    if (atomic_load(&check_failures)) print_entries();
+    inside_end();
+    CHECK_OK(MPI_T_finalize());
+    return check_finish();
+}
