@@ -17,8 +17,12 @@ c_programs() {
     python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --build-dir "$folder" "$@"
 }
 
-# model_names FIRST: the names of all models from the FIRST on; fails where there are none, so that no lane passes idly
-model_names() { "$build/bin/heddle" models --names | tail -n "+$1" | grep .; }
+# model_names FIRST: the names of Heddle's models from the FIRST on, and of three of the papers', drawn by HEDDLE_TEST_SEED
+# (make soak: all); fails where there are none, so that no lane passes idly
+model_names() {
+    "$build/bin/heddle" models --names --form heddle | tail -n "+$1" | grep . || return
+    "$build/bin/heddle" models --names --form paper | shuf -n 3 --random-source=<(yes "${HEDDLE_TEST_SEED:-1}") | grep .
+}
 
 lane_lint() { ci/lint.sh; }
 lane_rust() { cargo test --workspace --quiet; }

@@ -2,7 +2,7 @@
 // ranks: 1-2
 #include "check.h"
 
-enum { ROOM = 512 };
+enum { ROOM = 1024 };
 
 static void list_cvars(void) {
     int number = 0;

@@ -93,22 +93,22 @@ fn three_threads_with_a_limit_of_two() {
 
 #[test]
 fn two_threads_once_in_the_queue() {
-    explore(None, draw_queued(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
+    explore(Some(2), draw_queued(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
 }
 
 #[test]
 fn two_threads_twice_in_the_queue() {
-    explore(Some(3), draw_queued(64, WaitPolicy::PARK_AT_ONCE, 2, 2));
+    explore(Some(2), draw_queued(64, WaitPolicy::PARK_AT_ONCE, 2, 2));
 }
 
 #[test]
 fn two_threads_hand_over_in_the_queue() {
-    explore(Some(3), draw_queued(1, WaitPolicy::PARK_AT_ONCE, 2, 2));
+    explore(Some(1), draw_queued(1, WaitPolicy::PARK_AT_ONCE, 2, 2));
 }
 
 #[test]
 fn three_threads_in_the_queue() {
-    explore(Some(2), draw_queued(2, WaitPolicy::PARK_AT_ONCE, 3, 1));
+    explore(Some(1), draw_queued(2, WaitPolicy::PARK_AT_ONCE, 3, 1));
 }
 
 #[test]

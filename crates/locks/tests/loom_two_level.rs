@@ -74,7 +74,16 @@ type TwoCounted = TwoLevel<Counted, Counted>;
 const POLICY: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
 
 fn two_counted(low_bound: u32) -> Arc<Lock<TwoCounted, u32>> {
-    let lock = TwoLevel::with_low_bound(Counted::default(), Counted::default(), POLICY, low_bound);
+    by_policy(POLICY, low_bound)
+}
+
+/// A running thread never passes the head of its class.
+fn two_strict(low_bound: u32) -> Arc<Lock<TwoCounted, u32>> {
+    by_policy(WaitPolicy { forced_yield_ns: 0, ..POLICY }, low_bound)
+}
+
+fn by_policy(policy: WaitPolicy, low_bound: u32) -> Arc<Lock<TwoCounted, u32>> {
+    let lock = TwoLevel::with_low_bound(Counted::default(), Counted::default(), policy, low_bound);
     Arc::new(Lock::new(lock, 0))
 }
 
@@ -189,6 +198,13 @@ fn a_high_and_two_low() {
 fn the_bound_lets_the_low_class_in() {
     explore(Some(3), together(|| two_counted(1), &[&[High, High], &[Low]]));
     explore(Some(1), together(|| two_counted(1), &[&[High], &[High], &[Low]]));
+}
+
+#[test]
+fn in_a_strict_order() {
+    explore(None, together(|| two_strict(256), &[&[High], &[Low]]));
+    explore(Some(2), together(|| two_strict(256), &[&[High, High], &[High, Low]]));
+    explore(Some(1), together(|| two_strict(1), &[&[High], &[High], &[Low]]));
 }
 
 #[test]
