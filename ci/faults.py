@@ -29,7 +29,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -116,8 +115,9 @@ def check(faults):
     return problems
 
 
-def copy_sources():
-    """Brings the copy up to date; what has not changed keeps its time, so that it is not built again."""
+def copy_sources(tree, change=lambda path, text: text):
+    """Brings the copy up to date; what has not changed keeps its time, so that it is not built again. `change` gives
+    what stands in the copy in place of a file's bytes."""
     wanted = set()
     for root in ("Cargo.toml", "Cargo.lock", "crates"):
         source = BASE / root
@@ -126,12 +126,12 @@ def copy_sources():
             if file.is_file() and "target" not in file.relative_to(BASE).parts:
                 wanted.add(file.relative_to(BASE))
     for file in wanted:
-        there = TREE / file
-        if not there.is_file() or there.read_bytes() != (BASE / file).read_bytes():
+        there, content = tree / file, change(str(file), (BASE / file).read_bytes())
+        if not there.is_file() or there.read_bytes() != content:
             there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(BASE / file, there)
-    for there in [*TREE.rglob("*")]:
-        if there.is_file() and there.relative_to(TREE) not in wanted:
+            there.write_bytes(content)
+    for there in [*tree.rglob("*")]:
+        if there.is_file() and there.relative_to(tree) not in wanted:
             there.unlink()
 
 
@@ -242,7 +242,7 @@ def main():
     # One run at a time has the copy; it is given back when this process ends.
     lock = (TREE.parent / "lock").open("w")
     fcntl.flock(lock, fcntl.LOCK_EX)
-    copy_sources()
+    copy_sources(TREE)
     if options.sound:
         sys.exit(1 if sound(chosen, options.kind) else 0)
     failed = 0

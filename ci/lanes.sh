@@ -38,6 +38,8 @@ lane_rma_locks_c() {
         && examples/hash_table/test.sh "$mpiexec" "$build/examples/hash_table"
 }
 lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
+# Each choice of a model ignored in turn: a few, drawn at random (make verify: all).
+lane_mutants() { ci/mutants.py --sample 16; }
 lane_c() { c_programs c --models "$models"; }
 # The other models: every program with the most ranks and threads, under a third of them, drawn at random (make soak: under
 # all). And the order of messages where threads hand operations over one by one.

@@ -128,6 +128,12 @@ impl<T: Send + 'static> Guarded<T> {
         self.offload().map_or(0, Offload::turns)
     }
 
+    /// Returns true if a thread waits for the lock.
+    #[cfg(test)]
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.lock.as_ref().is_some_and(SectionLock::has_waiters)
+    }
+
     /// Returns true if offload threads run the operations.
     pub fn is_offloaded(&self) -> bool {
         self.offload().is_some()

@@ -82,6 +82,16 @@ impl SectionLock {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn has_waiters(&self) -> bool {
+        match self {
+            SectionLock::Biased(lock) => lock.has_waiters(),
+            SectionLock::CoreBiased(lock) => lock.has_waiters(),
+            SectionLock::Plain(lock) => lock.has_waiters(),
+            SectionLock::Priority(lock) => lock.has_waiters(),
+        }
+    }
+
     /// The lock itself if it is biased to a thread.
     pub(super) fn biased(&self) -> Option<BiasedLock> {
         if let SectionLock::Biased(lock) = self { Some(Arc::clone(lock)) } else { None }

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Builds the library with the mutants of ci/mutants.toml in it, and brings them to life one at a time; a program of tests/c
+has to fail under each.
+
+    ci/mutants.py [NAME]... [--sample N [--seed S]]     all mutants, those named, or a random few
+    ci/mutants.py --check                               only look whether each still fits the sources
+
+All mutants are in one build (mutant schemata): the word MUTANT in what takes a line's place becomes a function that says
+whether this mutant is the one that an environment variable names. So a mutant costs the run of one program, not a build.
+Without a mutant each of the programs has to pass.
+
+The last line printed is `N passed, M failed, K skipped`, counting mutants.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tomllib
+
+import faults
+
+BASE = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = BASE / "tests" / "c"
+FOLDER = BASE / "target" / "mutants"
+CHOSEN = "MUTANT_OF_HEDDLE"
+PLATFORM = "crates/platform/src/lib.rs"
+IS_ALIVE = f"""
+/// Returns true if the mutant with the name is the chosen one.
+pub fn is_alive(mutant: &str) -> bool {{
+    static CHOSEN: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    CHOSEN.get_or_init(|| std::env::var("{CHOSEN}").ok()).as_deref() == Some(mutant)
+}}
+"""
+
+sys.path.insert(0, str(PROGRAMS))
+import run  # noqa: E402  (tests/c/run.py)
+
+
+def planted(mutants):
+    """The changed files with their text, and what is wrong with the mutants."""
+    texts = {PLATFORM: (BASE / PLATFORM).read_text() + IS_ALIVE}
+    problems = []
+    for name, mutant in mutants.items():
+        path = mutant["file"]
+        text = texts.get(path) or (BASE / path).read_text()
+        if text.count(mutant["old"]) != 1:
+            problems.append(f"{name}: {path} has this {text.count(mutant['old'])} times: {mutant['old']}")
+        alive = f'heddle_platform::is_alive("{name}")'
+        texts[path] = text.replace(mutant["old"], mutant["new"].replace("MUTANT", alive))
+        program, *variant = mutant["caught"].split()
+        if not (PROGRAMS / f"{program}.c").is_file():
+            problems.append(f"{name}: there is no program {program}")
+    return texts, problems
+
+
+def build(texts):
+    """The folder with the library."""
+    faults.copy_sources(FOLDER / "tree", lambda path, old: texts[path].encode() if path in texts else old)
+    command = ["cargo", "build", "--quiet", "--release", *faults.QUICK, "-p", "heddle-abi"]
+    environment = os.environ | {"CARGO_TARGET_DIR": str(FOLDER / "built"), "RUSTFLAGS": "-Awarnings"}
+    subprocess.run(command, cwd=FOLDER / "tree", env=environment, check=True)
+    library = FOLDER / "lib" / "libmpi_abi.so.1"
+    library.parent.mkdir(exist_ok=True)
+    library.unlink(missing_ok=True)
+    library.symlink_to(FOLDER / "built/release/libmpi_abi.so")
+    return library.parent
+
+
+def case_of(mutant):
+    """The largest run of the program and variant that have to notice the mutant."""
+    name, *variant = mutant["caught"].split()
+    source = PROGRAMS / f"{name}.c"
+    program = run.Program(source, run.read_keys(source))
+    for found in program.runs(run.numbers("1-128"), [""], "one"):
+        if [found.variant] == (variant or [""]):
+            return found
+    raise SystemExit(f"{name} has no variant {variant}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--seed", default=os.environ.get("HEDDLE_TEST_SEED", "1"))
+    options = parser.parse_args()
+    options.mpicc, options.mpiexec = [str(BASE / "build/bin/mpicc")], [str(BASE / "build/bin/mpiexec")]
+    options.cflags, options.oracle, options.timeout = [], False, 60
+
+    mutants = tomllib.loads((BASE / "ci/mutants.toml").read_text())
+    texts, problems = planted(mutants)
+    for problem in problems:
+        print(f"FAIL {problem}")
+    if problems or options.check:
+        return 1 if problems else 0
+    chosen = options.names or list(mutants)
+    if options.sample and options.sample < len(chosen):
+        chosen = random.Random(options.seed).sample(chosen, options.sample)
+        print(f"{options.sample} of {len(mutants)} mutants, HEDDLE_TEST_SEED={options.seed}")
+
+    library = build(texts)
+    passed = failed = 0
+    for name in chosen:
+        case = case_of(mutants[name])
+        run.build(case.program, options, FOLDER)
+        os.environ["LD_LIBRARY_PATH"] = str(library)
+        os.environ.pop(CHOSEN, None)
+        healthy, _ = run.execute(case, options)
+        os.environ[CHOSEN] = name
+        caught, _ = run.execute(case, options)
+        os.environ.pop(CHOSEN)
+        os.environ.pop("LD_LIBRARY_PATH")
+        if caught and not healthy:
+            passed += 1
+            print(f"ok   {name}: {case.label()} fails", flush=True)
+        else:
+            failed += 1
+            print(f"FAIL {name}: {case.label()} " + ("fails without it, too" if healthy else "passes"), flush=True)
+    print(f"{passed} passed, {failed} failed, {len(mutants) - len(chosen)} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
