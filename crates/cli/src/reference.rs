@@ -2,7 +2,7 @@
 
 use heddle_model::{
     Choice, Execution, Granularity, Lifetime, OffloadThreads, Origin, ProgressEntry, ReferenceCounts,
-    RequestPool, Values, WakeUp, named_models,
+    RequestPool, Requests, Values, WakeUp, named_models,
 };
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
 use heddle_settings::{Algorithm, Variable};
@@ -154,6 +154,7 @@ pub(crate) fn page() -> String {
     choice::<WakeUp>(&mut page);
     choice::<Lifetime>(&mut page);
     choice::<RequestPool>(&mut page);
+    choice::<Requests>(&mut page);
     choice::<ReferenceCounts>(&mut page);
     page += "## Models\n\nThe values of `HEDDLE_MODEL`: Heddle's models, the default first, and those of \
              the papers in the papers' form.\n\n";

@@ -66,7 +66,38 @@ pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, 
         return Ok(SEND_DONE);
     }
     let domain = domain::current()?;
+    if request::is_for_every_send() && mode != Mode::Buffered {
+        return isend_by_request(domain, comm, plane, buffer, dest, tag, mode);
+    }
     Ok(issue(domain, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle))
+}
+
+/// Does the same as [`isend`], with a request in any case; but a message to this process that another VNI
+/// than the default one may take has one only if it needs one.
+#[cold]
+fn isend_by_request(
+    domain: &Domain,
+    comm: &CommRef,
+    plane: Plane,
+    buffer: Buffer,
+    dest: i32,
+    tag: i32,
+    mode: Mode,
+) -> Result<usize> {
+    let peer = world_rank(comm, dest)?;
+    if may_move(domain, comm, peer) {
+        return Ok(issue(domain, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle));
+    }
+    let (context, source) = (comm.context().id(plane), comm.rank() as i32);
+    let vni = comm.context().vni_of(domain.vnis().len(), context, source, tag);
+    let synchronous = mode == Mode::Synchronous;
+    let id = request::take(vni, comm.handle(), RequestKind::Send)?;
+    let handle = request::handle(id);
+    // SAFETY: the request is new, and the caller holds the datatype.
+    unsafe { request::set_buffer(id, buffer) };
+    let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
+    domain.vni(vni).send_into(id, args);
+    Ok(handle)
 }
 
 /// Issues a send. Returns `None` if it is complete already, as a send in buffered mode is.

@@ -5,7 +5,8 @@ use super::kind::RequestId;
 use super::region::{Growth, MOST, OutOfRequests};
 use super::slot::{self, Request};
 use heddle_model::counters::Section;
-use heddle_model::{Guarded, Model, Path, RequestPool, Sections};
+use heddle_model::{Guarded, Model, Path, RequestPool, Requests, Sections};
+use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::fork;
 use std::cell::Cell;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -31,6 +32,16 @@ pub fn configure(model: &Model, sections: &Sections) {
     if model.request_pool == RequestPool::Shared {
         SHARED.get_or_init(|| sections.guard_shared(Section::RequestPool, Store::new()));
     }
+    FOR_EVERY_SEND.store(model.requests == Requests::Always, Ordering::Relaxed);
+}
+
+/// True if every nonblocking send has a request.
+static FOR_EVERY_SEND: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if a nonblocking send has a request even if it is complete when the call returns.
+#[inline(always)]
+pub fn is_for_every_send() -> bool {
+    FOR_EVERY_SEND.load(Ordering::Relaxed)
 }
 
 /// A thread's free slots. It has no destructor, so a thread reaches it without a check of its state;

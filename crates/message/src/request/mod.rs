@@ -92,7 +92,7 @@ mod region;
 mod slot;
 
 pub use attachment::{Attachment, Canceller};
-pub use cache::configure;
+pub use cache::{configure, is_for_every_send};
 pub use counts::{ReferenceCounts, count_references, requests_count};
 pub use heddle_objects::request::{are_watchers_signalled, signal_watchers};
 pub use in_flight::{InFlight, Ownership, Stage};

@@ -3,7 +3,7 @@
 use super::arbitration::Arbitration;
 use super::options::{
     Bias, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts, RequestPool,
-    WakeUp,
+    Requests, WakeUp,
 };
 use super::threshold::CollectThreshold;
 use heddle_locks::kinds::{LockKind, LockName};
@@ -32,6 +32,8 @@ pub struct Model {
     pub collect_threshold: CollectThreshold,
     /// Decides where requests come from.
     pub request_pool: RequestPool,
+    /// Decides which sends have a request.
+    pub requests: Requests,
     /// Decides how references to objects are counted.
     pub reference_counts: ReferenceCounts,
     /// The number of times in a row that a cohort passes a lock on within before others get it, under `hmcs`.

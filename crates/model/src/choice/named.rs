@@ -4,7 +4,7 @@ use super::arbitration::Arbitration;
 use super::model::Model;
 use super::options::{
     Bias, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts, RequestPool,
-    WakeUp,
+    Requests, WakeUp,
 };
 use super::threshold::CollectThreshold;
 use heddle_locks::kinds::LockKind;
@@ -48,6 +48,7 @@ pub(super) const BASE: Model = Model {
     lifetime: Lifetime::Collect,
     collect_threshold: CollectThreshold::Adaptive,
     request_pool: RequestPool::ThreadLocal,
+    requests: Requests::Needed,
     reference_counts: ReferenceCounts::Atomic,
     cohort_threshold: heddle_locks::hmcs::DEFAULT_THRESHOLD,
     low_bound: heddle_locks::two_level::LOW_BOUND,

@@ -155,6 +155,15 @@ choice! {
 }
 
 choice! {
+    /// Choices of the sends that have a request (Balaji et al., IJHPCA 2010, section 5.3: all that do not
+    /// block).
+    Requests, "requests" {
+        Needed = "needed": "those that are not complete when the call returns",
+        Always = "always": "every nonblocking send, as in 2010; slower, to count what a request costs",
+    }
+}
+
+choice! {
     /// Choices of how references to objects are counted (Balaji et al., IJHPCA 2010, section 5.3).
     ReferenceCounts, "reference counting" {
         Locked = "locked": "by additions inside a critical section, one for each kind of object",
@@ -185,6 +194,7 @@ mod tests {
         names_lead_to_options_and_back::<WakeUp>();
         names_lead_to_options_and_back::<Lifetime>();
         names_lead_to_options_and_back::<RequestPool>();
+        names_lead_to_options_and_back::<Requests>();
         names_lead_to_options_and_back::<ReferenceCounts>();
     }
 }

@@ -5,7 +5,7 @@ use super::error::ModelError;
 use super::model::Model;
 use super::options::{
     Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
-    RequestPool, WakeUp,
+    RequestPool, Requests, WakeUp,
 };
 use super::threshold::CollectThreshold;
 
@@ -225,6 +225,7 @@ pub const PARTS: &[Part] = &[
         Some(COLLECTING)
     ),
     option!("request pool", "HEDDLE_REQUEST_POOL", RequestPool, request_pool, "where requests come from"),
+    option!("requests", "HEDDLE_REQUESTS", Requests, requests, "which sends have a request"),
     option!(
         "reference counts",
         "HEDDLE_REFERENCE_COUNTS",

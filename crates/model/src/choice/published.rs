@@ -7,7 +7,7 @@
 use super::arbitration::Arbitration;
 use super::model::Model;
 use super::named::{BASE, MUTEX, Named, Origin, by, global, waiting};
-use super::options::{Execution, Granularity, Lifetime, ReferenceCounts, RequestPool, WakeUp};
+use super::options::{Execution, Granularity, Lifetime, ReferenceCounts, RequestPool, Requests, WakeUp};
 use heddle_locks::kinds::LockKind;
 
 const MCS: Arbitration = Arbitration::One(LockKind::StrictMcs);
@@ -24,13 +24,20 @@ const FILTER: Option<&str> = Some(
      HEDDLE_LOW_BOUND issuing ones",
 );
 
-/// The systems of 2010 guard requests and references by locks, and count references to all objects.
+/// In the systems of 2010 every nonblocking send has a request, and requests count references to all objects.
 const fn of_2010(
     granularity: Granularity,
     request_pool: RequestPool,
     reference_counts: ReferenceCounts,
 ) -> Model {
-    Model { granularity, request_pool, reference_counts, lifetime: Lifetime::Naive, ..waiting(BASE) }
+    Model {
+        granularity,
+        request_pool,
+        reference_counts,
+        lifetime: Lifetime::Naive,
+        requests: Requests::Always,
+        ..waiting(BASE)
+    }
 }
 
 const fn per_object(request_pool: RequestPool, reference_counts: ReferenceCounts) -> Model {
@@ -38,10 +45,6 @@ const fn per_object(request_pool: RequestPool, reference_counts: ReferenceCounts
 }
 
 const PER_OBJECT_TLP_ATOM: Model = per_object(RequestPool::ThreadLocal, ReferenceCounts::Atomic);
-
-/// A request is needed only by a send that is not complete at once.
-const NO_REQUEST: Option<&str> =
-    Some("a send that is complete at once has no request, so it enters neither pool nor counts");
 
 const fn paper(
     name: &'static str,
@@ -62,6 +65,7 @@ pub const PUBLISHED: &[Named] = &[
         Model {
             lifetime: Lifetime::Naive,
             request_pool: RequestPool::Shared,
+            requests: Requests::Always,
             reference_counts: ReferenceCounts::Locked,
             ..global(MUTEX)
         },
@@ -79,28 +83,28 @@ pub const PUBLISHED: &[Named] = &[
         "Balaji et al., IJHPCA 2010: Per Object",
         "a mutex for each object: channel to a peer, part of the matching, request pool, reference counts",
         per_object(RequestPool::Shared, ReferenceCounts::Locked),
-        NO_REQUEST,
+        None,
     ),
     paper(
         "ijhpca2010-per-object-tlp",
         "Balaji et al., IJHPCA 2010: Per-Object tlp",
         "the same, with a request pool for each thread",
         per_object(RequestPool::ThreadLocal, ReferenceCounts::Locked),
-        NO_REQUEST,
+        None,
     ),
     paper(
         "ijhpca2010-per-object-atom",
         "Balaji et al., IJHPCA 2010, section 5.3: the other half of Per-Object tlp atom",
         "per object, with one request pool and atomic reference counts",
         per_object(RequestPool::Shared, ReferenceCounts::Atomic),
-        NO_REQUEST,
+        None,
     ),
     paper(
         "ijhpca2010-per-object-tlp-atom",
         "Balaji et al., IJHPCA 2010: Per-Object tlp atom; Goodell et al., CLUSTER 2010: naive reference counting",
         "per object, with a request pool for each thread and atomic reference counts",
         PER_OBJECT_TLP_ATOM,
-        NO_REQUEST,
+        None,
     ),
     paper(
         "cluster2010-suppress",

@@ -45,6 +45,8 @@ enum Shortcut {
     /// A thread may if this lock is biased to it.
     Bias(BiasedLock),
     Never,
+    /// A thread may not, not even by the lock: the express path makes no requests.
+    Closed,
 }
 
 impl Shortcut {
@@ -87,6 +89,11 @@ impl<T: Send + 'static> Guarded<T> {
         let shortcut = Shortcut::of(lock.as_ref(), row);
         let state = State::InPlace(UnsafeCell::new(state));
         Guarded { lock, row, post_tries: 0, progress_entry: ProgressEntry::Try, shortcut, state }
+    }
+
+    /// Has all operations take the general path.
+    pub(super) fn without_shortcut(self) -> Guarded<T> {
+        Guarded { shortcut: Shortcut::Closed, ..self }
     }
 
     /// Has waiting threads enter in this way to make progress.
@@ -191,6 +198,7 @@ impl<T: Send + 'static> Guarded<T> {
     ) -> Result<R, Refusal> {
         let State::InPlace(state) = &self.state else { return Err(Refusal::Unfit) };
         match (attempt, &self.shortcut, &self.lock) {
+            (_, Shortcut::Closed, _) => Err(Refusal::Unfit),
             (Attempt::Bias, Shortcut::Free, _) => {
                 // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
                 unsafe { run_inside(state, None, operation) }.ok_or(Refusal::Unfit)

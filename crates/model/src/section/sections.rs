@@ -3,7 +3,7 @@
 use super::guarded::Guarded;
 use super::lock::SectionLock;
 use super::offload::OffloadServer;
-use crate::choice::{Granularity, Model, ProgressEntry};
+use crate::choice::{Granularity, Model, ProgressEntry, Requests};
 use crate::counters::{Row, Section};
 
 /// The guards of the objects inside of a VNI. Each value stands for the
@@ -53,6 +53,14 @@ impl Sections {
 
     /// Puts the state of VNI number `number` behind its critical section.
     pub fn guard_vni<T: Send + 'static>(&self, number: usize, state: T) -> Guarded<T> {
+        let guarded = self.guard_plainly(number, state);
+        match self.model.requests {
+            Requests::Needed => guarded,
+            Requests::Always => guarded.without_shortcut(),
+        }
+    }
+
+    fn guard_plainly<T: Send + 'static>(&self, number: usize, state: T) -> Guarded<T> {
         let row = self.row(number);
         if !self.threads {
             return Guarded::locked(None, row, state);
