@@ -52,12 +52,14 @@ pub use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
 pub use receive::reissue;
 pub use receive::{irecv, recv, recv_with};
-pub use send::{bsend, ibsend, isend, send};
+pub use send::{bsend, ibsend, isend, isend_by_request, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};
 pub use several::{Any, Some_, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use state::is_over;
 
 /// Requests, for the C interface.
 pub mod request {
-    pub use heddle_message::request::{Attachment, Canceller, Outcome, SEND_DONE, handle_of_index};
+    pub use heddle_message::request::{
+        Attachment, Canceller, Outcome, SEND_DONE, handle_of_index, is_for_every_send,
+    };
 }

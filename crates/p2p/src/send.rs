@@ -66,24 +66,19 @@ pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, 
         return Ok(SEND_DONE);
     }
     let domain = domain::current()?;
-    if request::is_for_every_send() && mode != Mode::Buffered {
-        return isend_by_request(domain, comm, plane, buffer, dest, tag, mode);
-    }
     Ok(issue(domain, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle))
 }
 
-/// Does the same as [`isend`], with a request in any case; but a message to this process that another VNI
-/// than the default one may take has one only if it needs one.
-#[cold]
-fn isend_by_request(
-    domain: &Domain,
-    comm: &CommRef,
-    plane: Plane,
-    buffer: Buffer,
-    dest: i32,
-    tag: i32,
-    mode: Mode,
-) -> Result<usize> {
+/// Does the same as [`isend`], for a program's message, with a request also if it is complete at once. But a
+/// message to this process that another VNI than the default one may take has a request only if it needs one.
+///
+/// # Errors
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests.
+pub fn isend_by_request(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<usize> {
+    if dest == mpi::MPI_PROC_NULL {
+        return Ok(SEND_DONE);
+    }
+    let (domain, plane) = (domain::current()?, Plane::PointToPoint);
     let peer = world_rank(comm, dest)?;
     if may_move(domain, comm, peer) {
         return Ok(issue(domain, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle));

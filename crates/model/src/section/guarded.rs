@@ -45,7 +45,7 @@ enum Shortcut {
     /// A thread may if this lock is biased to it.
     Bias(BiasedLock),
     Never,
-    /// A thread may not, not even by the lock: the express path makes no requests.
+    /// A thread may not, and shall not attempt to enter by the lock either: the express path makes no requests.
     Closed,
 }
 
@@ -198,7 +198,6 @@ impl<T: Send + 'static> Guarded<T> {
     ) -> Result<R, Refusal> {
         let State::InPlace(state) = &self.state else { return Err(Refusal::Unfit) };
         match (attempt, &self.shortcut, &self.lock) {
-            (_, Shortcut::Closed, _) => Err(Refusal::Unfit),
             (Attempt::Bias, Shortcut::Free, _) => {
                 // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
                 unsafe { run_inside(state, None, operation) }.ok_or(Refusal::Unfit)

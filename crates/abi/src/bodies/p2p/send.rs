@@ -7,7 +7,7 @@ use crate::error::Result;
 use heddle_comm::buffer::Buffer;
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::{CommRef, Plane};
-use heddle_p2p::request::SEND_DONE;
+use heddle_p2p::request::{SEND_DONE, is_for_every_send};
 use heddle_p2p::{Attempt, Mode, SmallSend};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
@@ -79,6 +79,26 @@ pub(crate) fn express_isend(
 pub(crate) use express_isend as express_irsend;
 pub(crate) use express_send as express_rsend;
 
+/// A nonblocking send where the model gives each of them a request. It takes the program's arguments, so that
+/// the other case keeps its values in registers.
+#[expect(clippy::too_many_arguments, reason = "those of the function, and the mode")]
+#[cold]
+#[inline(never)]
+fn by_request(
+    mode: Mode,
+    buf: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    dest: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
+    request.variable()?.0 = heddle_p2p::isend_by_request(&comm, buffer, dest, tag, mode)?;
+    Ok(())
+}
+
 macro_rules! sends {
     ($($name:ident, $nonblocking:ident, $persistent:ident: $mode:ident;)*) => {$(
         #[inline(always)]
@@ -104,6 +124,9 @@ macro_rules! sends {
             comm: CommHandle,
             request: Out<RequestHandle>,
         ) -> Result<()> {
+            if is_for_every_send() && Mode::$mode != Mode::Buffered {
+                return by_request(Mode::$mode, buf, count, datatype, dest, tag, comm, request);
+            }
             let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
             let request = request.variable()?;
             request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
