@@ -45,7 +45,8 @@ enum Shortcut {
     /// A thread may if this lock is biased to it.
     Bias(BiasedLock),
     Never,
-    /// A thread may not, and shall not attempt to enter by the lock either: the express path makes no requests.
+    /// A thread may not, and shall not attempt to enter by the lock either: the express path makes no
+    /// requests.
     Closed,
 }
 
