@@ -88,7 +88,7 @@ pub const PUBLISHED: &[Named] = &[
     paper(
         "ijhpca2010-per-object-tlp",
         "Balaji et al., IJHPCA 2010: Per-Object tlp",
-        "the same, with a request pool for each thread",
+        "per object, with a request pool for each thread and locked reference counts",
         per_object(RequestPool::ThreadLocal, ReferenceCounts::Locked),
         None,
     ),
@@ -109,16 +109,16 @@ pub const PUBLISHED: &[Named] = &[
     paper(
         "cluster2010-suppress",
         "Goodell et al., CLUSTER 2010, section V.A",
-        "the same, and references to predefined objects are not counted",
+        "per object tlp atom, and references to predefined objects are not counted",
         Model { lifetime: Lifetime::Suppress, ..PER_OBJECT_TLP_ATOM },
         None,
     ),
     paper(
         "cluster2010-collect",
         "Goodell et al., CLUSTER 2010, section V.B",
-        "the same, and freed objects are collected, so that requests count nothing",
+        "per object tlp atom, and freed objects are collected, so that requests count nothing",
         Model { lifetime: Lifetime::Collect, ..PER_OBJECT_TLP_ATOM },
-        Some("the requests are scanned without a lock, so a thread that dies does not block the others"),
+        Some("no lock is held while requests are scanned, so a thread that dies does not block the others"),
     ),
     paper(
         "topc2019-mutex",
@@ -158,7 +158,7 @@ pub const PUBLISHED: &[Named] = &[
     paper(
         "topc2019-p-hmcs-mcs",
         "Amer et al., TOPC 2019, section 4: P-HMCS-MCS",
-        "the same, with HMCS among the issuing threads",
+        "one two-level lock around every call, with HMCS among the issuing threads",
         Model {
             cohort_threshold: COHORT_THRESHOLD,
             ..global(Arbitration::Priority(LockKind::StrictHmcs, LockKind::StrictMcs))
@@ -196,7 +196,7 @@ pub const PUBLISHED: &[Named] = &[
     paper(
         "ics2019-lockq-mtx",
         "Amer et al., ICS 2019: LockQ-MTX",
-        "the same with a mutex",
+        "try a mutex, else post the operation and leave; waiting threads wait for the mutex",
         Model { execution: Execution::LockQ, post_tries: 0, ..waiting(by(MUTEX)) },
         POSTED,
     ),
