@@ -6,6 +6,8 @@
 // settings near: HEDDLE_ARBITRATION=strict-hmcs
 // settings once: HEDDLE_ARBITRATION=strict-hmcs HEDDLE_COHORT_THRESHOLD=1
 // settings twice: HEDDLE_ARBITRATION=strict-hmcs HEDDLE_COHORT_THRESHOLD=2
+// settings inner: HEDDLE_ARBITRATION=strict-hmcs HEDDLE_COHORT_THRESHOLD=1:2
+// settings outer: HEDDLE_ARBITRATION=strict-hmcs HEDDLE_COHORT_THRESHOLD=2:1
 // heddle: only
 #define _GNU_SOURCE
 #include "inside.h"
@@ -22,19 +24,25 @@ static const struct {
     {"near", WAITERS, {3, 4, 5, 0, 1, 2}},
     {"once", 1, {0}},
     {"twice", 2, {3, 0}},
+    // Those near the thread inside share its core, and no other core of its package has a waiter.
+    {"inner", 2, {3, 0}},
+    {"outer", 1, {0}},
 };
 
 static struct actor waiters[WAITERS];
 static int cores[2];
 
-// Has hwloc describe a machine with two packages, and one of the two cores in each.
+// Has hwloc describe a machine with two packages of two cores with hardware threads each, among them the two that are there,
+// which are in different packages.
 static void imagine(void) {
     int threads = (cores[0] > cores[1] ? cores[0] : cores[1]) + 1;
-    char *words = check_alloc(64 + 24 * (size_t)threads), *end = words;
-    end += sprintf(end, "package:2 core:1 pu:%d(indexes=", threads);
-    for (int package = 0, other = 0; package < 2; package++) {
-        end += sprintf(end, "%s%d", package ? "," : "", cores[package]);
-        for (int i = 1; i < threads; i++, other++) {
+    char *words = check_alloc(64 + 48 * (size_t)threads + 64), *end = words;
+    end += sprintf(end, "package:2 core:2 pu:%d(indexes=", threads);
+    for (int core = 0, other = 0; core < 4; core++) {
+        // The first core of each package has one that is there.
+        bool real = core % 2 == 0;
+        if (real) end += sprintf(end, "%s%d", core ? "," : "", cores[core / 2]);
+        for (int i = real; i < threads; i++, other++) {
             while (other == cores[0] || other == cores[1]) other++;
             end += sprintf(end, ",%d", other);
         }

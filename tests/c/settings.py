@@ -57,7 +57,7 @@ def kind_of(value, values):
         return value
     if re.fullmatch(r"p-\S+-\S+", value):
         return PAIR
-    return NUMBER if NUMBER in values else LIST
+    return NUMBER if NUMBER in values and value.isdigit() else LIST
 
 
 def programs():

@@ -69,8 +69,10 @@
 //! threads.
 
 mod cohort;
+mod thresholds;
 mod tree;
 
+pub use thresholds::{MOST_LEVELS, NoThresholds, Thresholds};
 pub use tree::{DEFAULT_THRESHOLD, Tree};
 
 use crate::fissile::Fissile;

@@ -1,7 +1,7 @@
 //! A lock of the catalogue as a type: how it is made, and what it can do besides [`RawLock`].
 
 use super::rows::with_rows;
-use crate::hmcs::{DEFAULT_THRESHOLD, Tree};
+use crate::hmcs::{Thresholds, Tree};
 use crate::two_level::{LOW_BOUND, TwoLevel};
 use heddle_platform::Native;
 use heddle_sync::{PriorityLock, RawLock, TimedLock, WaitPolicy};
@@ -15,15 +15,15 @@ use std::sync::OnceLock;
 pub struct LockSettings {
     /// How its waiters wait.
     pub policy: WaitPolicy,
-    /// How many times in a row the lock is passed on within a cohort, if it has cohorts.
-    pub cohort_threshold: u32,
+    /// How many times in a row the lock is passed on within a cohort of each level, if it has cohorts.
+    pub cohort_thresholds: Thresholds,
     /// How many critical sections of the high class may pass a waiter of the low class, if it has classes.
     pub low_bound: u32,
 }
 
 impl Default for LockSettings {
     fn default() -> Self {
-        Self { policy: WaitPolicy::DEFAULT, cohort_threshold: DEFAULT_THRESHOLD, low_bound: LOW_BOUND }
+        Self { policy: WaitPolicy::DEFAULT, cohort_thresholds: Thresholds::default(), low_bound: LOW_BOUND }
     }
 }
 
@@ -36,7 +36,7 @@ impl LockSettings {
 
     /// The cohorts of this machine.
     fn tree(self) -> Tree {
-        machine().clone().with_thresholds(&[self.cohort_threshold])
+        machine().clone().with_thresholds(self.cohort_thresholds.as_slice())
     }
 }
 
@@ -204,7 +204,8 @@ mod tests {
 
     #[test]
     fn cohorts_have_the_threshold_that_was_chosen() {
-        let lock = Hmcs::make(&LockSettings { cohort_threshold: 3, ..LockSettings::default() });
+        let cohort_thresholds = Thresholds::at_all_levels(3);
+        let lock = Hmcs::make(&LockSettings { cohort_thresholds, ..LockSettings::default() });
         assert_eq!(lock.tree(), &machine().clone().with_thresholds(&[3]));
         assert_ne!(lock.tree(), machine());
     }

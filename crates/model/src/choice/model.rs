@@ -6,6 +6,7 @@ use super::options::{
     Requests, WakeUp,
 };
 use super::threshold::CollectThreshold;
+use heddle_locks::hmcs::Thresholds;
 use heddle_locks::kinds::{LockKind, LockName};
 
 /// A thread-safety model.
@@ -37,7 +38,7 @@ pub struct Model {
     /// Decides how references to objects are counted.
     pub reference_counts: ReferenceCounts,
     /// The number of times in a row that a cohort passes a lock on within before others get it, under `hmcs`.
-    pub cohort_threshold: u32,
+    pub cohort_thresholds: Thresholds,
     /// The number of threads of the main path that may pass a waiting thread of the
     /// progress path, under `p-X-Y`.
     pub low_bound: u32,

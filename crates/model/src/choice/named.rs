@@ -7,6 +7,7 @@ use super::options::{
     Requests, WakeUp,
 };
 use super::threshold::CollectThreshold;
+use heddle_locks::hmcs::Thresholds;
 use heddle_locks::kinds::LockKind;
 
 /// A model with a name.
@@ -50,7 +51,7 @@ pub(super) const BASE: Model = Model {
     request_pool: RequestPool::ThreadLocal,
     requests: Requests::Needed,
     reference_counts: ReferenceCounts::Atomic,
-    cohort_threshold: heddle_locks::hmcs::DEFAULT_THRESHOLD,
+    cohort_thresholds: Thresholds::at_all_levels(heddle_locks::hmcs::DEFAULT_THRESHOLD),
     low_bound: heddle_locks::two_level::LOW_BOUND,
     combining_limit: heddle_combining::lock_queue::DEFAULT_THRESHOLD,
     post_tries: 10,

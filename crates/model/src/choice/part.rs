@@ -8,6 +8,7 @@ use super::options::{
     RequestPool, Requests, WakeUp,
 };
 use super::threshold::CollectThreshold;
+use heddle_locks::hmcs::Thresholds;
 
 /// The form of a variable's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -233,14 +234,22 @@ pub const PARTS: &[Part] = &[
         reference_counts,
         "how references to objects are counted"
     ),
-    number!(
-        "cohort threshold",
-        "HEDDLE_COHORT_THRESHOLD",
-        cohort_threshold,
-        1,
-        "how many times in a row threads near each other pass a critical section on before others get it, under hmcs",
-        HMCS
-    ),
+    Part {
+        name: "cohort threshold",
+        variable: "HEDDLE_COHORT_THRESHOLD",
+        meaning: "how many times in a row threads near each other pass a critical section on before others get it, under hmcs: \
+                  at all levels of the machine, or at each",
+        values: Values::Text,
+        allowed: Thresholds::allowed,
+        examples: || vec!["1", "100", "64:16"],
+        get: |model| model.cohort_thresholds.to_string(),
+        set: |model, value| {
+            let wanted = |_| format!("{} is wanted", Thresholds::allowed());
+            model.cohort_thresholds = value.parse().map_err(wanted)?;
+            Ok(())
+        },
+        acts_under: Some(HMCS),
+    },
     number!(
         "low bound",
         "HEDDLE_LOW_BOUND",

@@ -8,15 +8,16 @@ use super::arbitration::Arbitration;
 use super::model::Model;
 use super::named::{BASE, MUTEX, Named, Origin, by, global, waiting};
 use super::options::{Execution, Granularity, Lifetime, ReferenceCounts, RequestPool, Requests, WakeUp};
+use heddle_locks::hmcs::Thresholds;
 use heddle_locks::kinds::LockKind;
 
 const MCS: Arbitration = Arbitration::One(LockKind::StrictMcs);
 
-/// The threshold of a level of HMCS, as the papers have it.
-const COHORT_THRESHOLD: u32 = 256;
+/// The threshold of HMCS at all levels (Amer et al., TOPC 2019, section 5.1).
+const COHORT_THRESHOLDS: Thresholds = Thresholds::at_all_levels(256);
 
 const HMCS: Model =
-    Model { cohort_threshold: COHORT_THRESHOLD, ..by(Arbitration::One(LockKind::StrictHmcs)) };
+    Model { cohort_thresholds: COHORT_THRESHOLDS, ..by(Arbitration::One(LockKind::StrictHmcs)) };
 
 /// How the two-level lock differs from Fig. 5 of the paper.
 const FILTER: Option<&str> = Some(
@@ -145,7 +146,7 @@ pub const PUBLISHED: &[Named] = &[
         "topc2019-hmcs",
         "Amer et al., TOPC 2019: HMCS",
         "one hierarchical MCS lock around every call",
-        Model { cohort_threshold: COHORT_THRESHOLD, ..global(Arbitration::One(LockKind::StrictHmcs)) },
+        Model { cohort_thresholds: COHORT_THRESHOLDS, ..global(Arbitration::One(LockKind::StrictHmcs)) },
         None,
     ),
     paper(
@@ -160,7 +161,7 @@ pub const PUBLISHED: &[Named] = &[
         "Amer et al., TOPC 2019, section 4: P-HMCS-MCS",
         "one two-level lock around every call, with HMCS among the issuing threads",
         Model {
-            cohort_threshold: COHORT_THRESHOLD,
+            cohort_thresholds: COHORT_THRESHOLDS,
             ..global(Arbitration::Priority(LockKind::StrictHmcs, LockKind::StrictMcs))
         },
         FILTER,

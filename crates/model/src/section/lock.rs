@@ -247,7 +247,7 @@ impl SectionLock {
 pub(super) fn lock_settings(model: &Model) -> LockSettings {
     LockSettings {
         policy: WaitPolicy::DEFAULT,
-        cohort_threshold: model.cohort_threshold,
+        cohort_thresholds: model.cohort_thresholds,
         low_bound: model.low_bound,
     }
 }
