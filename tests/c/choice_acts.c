@@ -29,28 +29,16 @@
 // settings cluster2010-collect: HEDDLE_MODEL=cluster2010-collect
 // settings topc2019-mutex: HEDDLE_MODEL=topc2019-mutex
 // heddle: only
-#include "check.h"
+#include "counters.h"
 #include <dirent.h>
 
 enum { FREED = 1000 };
 
-static MPI_T_pvar_session session;
-
 // Runs `work`, and returns by how much a counter of the library has grown, in all its elements.
 static long long grown(const char *name, void (*work)(MPI_Datatype, MPI_Comm), MPI_Datatype type, MPI_Comm comm) {
-    int index = -1, elements = 0;
-    long long sum = 0;
-    MPI_T_pvar_handle handle;
-    CHECK_OK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index));
-    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &elements));
-    unsigned long long *values = check_alloc(sizeof *values * (size_t)elements);
-    CHECK_OK(MPI_T_pvar_start(session, handle));
+    struct counter counter = counter_start(name);
     work(type, comm);
-    CHECK_OK(MPI_T_pvar_read(session, handle, values));
-    for (int i = 0; i < elements; i++) sum += (long long)values[i];
-    CHECK_OK(MPI_T_pvar_handle_free(session, &handle));
-    free(values);
-    return sum;
+    return (long long)counter_end(&counter);
 }
 
 static int threads(void) {
@@ -128,7 +116,6 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
     started = threads() - before;
-    CHECK_OK(MPI_T_pvar_session_create(&session));
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &pair));
     CHECK_OK(MPI_Type_commit(&pair));
@@ -155,7 +142,6 @@ int main(int argc, char **argv) {
     if (IS("offload")) CHECK(started > 0);
     CHECK_OK(MPI_Type_free(&pair));
     CHECK_OK(MPI_Comm_free(&comm));
-    CHECK_OK(MPI_T_pvar_session_free(&session));
     CHECK_OK(MPI_T_finalize());
     return check_finish();
 }

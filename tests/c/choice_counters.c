@@ -5,28 +5,12 @@
 // models: default
 // variants: waiting combined refused progress
 // heddle: only
+#include "counters.h"
 #include "inside.h"
 
 enum { WAITERS = 4, MESSAGE = 50, HELD_MS = 5, MESSAGES = 100 };
 
 static struct actor waiters[WAITERS];
-static MPI_T_pvar_session session;
-
-static MPI_T_pvar_handle counter(const char *name, int class) {
-    int index = -1, count = 0;
-    MPI_T_pvar_handle handle;
-    CHECK_OK(MPI_T_pvar_get_index(name, class, &index));
-    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count));
-    CHECK_OK(MPI_T_pvar_start(session, handle));
-    return handle;
-}
-
-static unsigned long long count_of(MPI_T_pvar_handle handle) {
-    unsigned long long count = 0;
-    CHECK_OK(MPI_T_pvar_read(session, handle, &count));
-    return count;
-}
-
 // Once all waiters sleep, the thread inside stays for a known time.
 static void direct(int index) {
     (void)index;
@@ -57,41 +41,42 @@ static void direct_test(int index) {
 // A test goes away when it finds another thread inside.
 static void check_refused(void) {
     int received = 0;
-    MPI_T_pvar_handle refused = counter("heddle_refused_tries", MPI_T_PVAR_CLASS_COUNTER);
+    struct counter refused = counter_start("heddle_refused_tries");
     CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 0, MESSAGE, inside.comm, &inside.requests[MESSAGE]));
     hold_while(direct_test);
-    CHECK(count_of(refused) > 0);
+    CHECK(counter_end(&refused) > 0);
     CHECK_OK(MPI_Send(&received, 1, MPI_INT, 0, MESSAGE, inside.comm));
     CHECK_OK(MPI_Wait(&inside.requests[MESSAGE], MPI_STATUS_IGNORE));
 }
 
 static void check_waiting(bool combined) {
     double waited = 0;
-    MPI_T_pvar_handle contended = counter("heddle_contended_acquisitions", MPI_T_PVAR_CLASS_COUNTER);
-    MPI_T_pvar_handle for_others = counter("heddle_operations_for_others", MPI_T_PVAR_CLASS_COUNTER);
-    MPI_T_pvar_handle time = counter("heddle_time_waited", MPI_T_PVAR_CLASS_TIMER);
+    struct counter contended = counter_start("heddle_contended_acquisitions");
+    struct counter for_others = counter_start("heddle_operations_for_others");
+    struct counter time = counter_start_class("heddle_time_waited", MPI_T_PVAR_CLASS_TIMER);
     for (int i = 0; i < WAITERS; i++) prepare(i);
     hold_while(direct);
     CHECK_OK(MPI_Waitall(WAITERS, inside.requests, MPI_STATUSES_IGNORE));
-    CHECK_OK(MPI_T_pvar_read(session, time, &waited));
-    CHECK(count_of(contended) >= WAITERS);
-    CHECK_EQ(count_of(for_others), combined ? WAITERS : 0);
+    CHECK_OK(MPI_T_pvar_read(time.session, time.handle, &waited));
+    CHECK_OK(MPI_T_pvar_session_free(&time.session));
+    CHECK(counter_end(&contended) >= WAITERS);
+    CHECK_EQ(counter_end(&for_others), combined ? WAITERS : 0);
     // Of combined operations only a sample is timed.
     if (!combined) CHECK(waited >= WAITERS * HELD_MS * 1e-3);
 }
 
 static void check_progress(void) {
     int received = 0;
-    MPI_T_pvar_handle productive = counter("heddle_productive_progress", MPI_T_PVAR_CLASS_COUNTER);
-    MPI_T_pvar_handle entries = counter("heddle_acquisitions_progress", MPI_T_PVAR_CLASS_COUNTER);
+    struct counter productive = counter_start("heddle_productive_progress");
+    struct counter entries = counter_start("heddle_acquisitions_progress");
     for (int i = 0; i < MESSAGES; i++) {
         // The message is sent when its receive has been posted, so the waiting thread completes it.
         CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 1, MESSAGE, inside.comm, &inside.requests[MESSAGE]));
         CHECK_OK(MPI_Send(&i, 1, MPI_INT, 1, MESSAGE, inside.comm));
         CHECK_OK(MPI_Wait(&inside.requests[MESSAGE], MPI_STATUS_IGNORE));
     }
-    CHECK(count_of(productive) >= MESSAGES);
-    CHECK(count_of(productive) <= count_of(entries));
+    CHECK(counter_read(&productive) >= MESSAGES);
+    CHECK(counter_end(&productive) <= counter_end(&entries));
 }
 
 int main(int argc, char **argv) {
@@ -100,7 +85,6 @@ int main(int argc, char **argv) {
     if (strcmp(variant, "combined") == 0) CHECK_EQ(setenv("HEDDLE_EXECUTION", "csync", 1), 0);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
-    CHECK_OK(MPI_T_pvar_session_create(&session));
     inside_begin(MPI_COMM_WORLD);
     if (strcmp(variant, "progress") == 0) {
         if (check_rank == 0) check_progress();
@@ -114,7 +98,6 @@ int main(int argc, char **argv) {
         check_waiting(strcmp(variant, "combined") == 0);
     }
     inside_end();
-    CHECK_OK(MPI_T_pvar_session_free(&session));
     CHECK_OK(MPI_T_finalize());
     return check_finish();
 }

@@ -1,4 +1,5 @@
-// What the library asks of the kernel is as the settings say: seen by a filter that refuses such calls and counts them.
+// The library makes the calls of the kernel that the settings ask for, and no others: seen by a filter that refuses such
+// calls and counts them.
 // ranks: 2
 // levels: multiple
 // models: default

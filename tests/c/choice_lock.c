@@ -35,14 +35,14 @@
 
 enum { WAITERS = 4, DOORBELLS_BYTES = 1024, DOORBELL_BYTES = 64, LOCK_BYTES = 4096, STRICT_ROUNDS = 30, MOST_ROUNDS = 3000 };
 
-// Where the threads of a queue sleep.
+// The words on which the threads of a queue sleep.
 enum words {
     NODES,              // on a word of a node, one for each thread
     DOORBELLS,          // on one of the lock's words
     DOORBELLS_IN_A_ROW, // on the lock's words, one after the other
 };
 
-// Whether the thread that was inside may enter again before those that wait.
+// The order between the thread that was inside, when it comes again, and the threads that wait.
 enum order { STRICT, OVERTAKING, IN_CLASSES };
 
 static const struct lock {

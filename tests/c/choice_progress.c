@@ -7,6 +7,7 @@
 // settings pair: HEDDLE_ARBITRATION=p-strict-mcs-strict-mcs HEDDLE_PROGRESS_ENTRY=wait
 // settings bound: HEDDLE_ARBITRATION=p-strict-mcs-strict-mcs HEDDLE_PROGRESS_ENTRY=wait HEDDLE_LOW_BOUND=2
 // heddle: only
+#include "counters.h"
 #include "inside.h"
 
 enum { ISSUERS = 4, MESSAGE = 50 };
@@ -14,7 +15,6 @@ enum { ISSUERS = 4, MESSAGE = 50 };
 static struct actor waiter, issuers[ISSUERS];
 // In shared memory: set when the other rank shall send, and when it has.
 static atomic_int *wanted, *sent;
-static MPI_T_pvar_session session;
 
 static void wait_for_message(int index) {
     (void)index;
@@ -38,33 +38,20 @@ static void direct(int index) {
     actor_end(&waiter);
 }
 
-static MPI_T_pvar_handle counter(const char *name) {
-    int index = -1, count = 0;
-    MPI_T_pvar_handle handle;
-    CHECK_OK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index));
-    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count));
-    CHECK_OK(MPI_T_pvar_start(session, handle));
-    return handle;
-}
-
 // Checks how many issuing threads enter before the waiting one.
 static void observe(int expected) {
     static int received;
-    unsigned long long refused = 0;
     int before = 0;
-    CHECK_OK(MPI_T_pvar_session_create(&session));
-    MPI_T_pvar_handle refusals = counter("heddle_refused_tries");
+    struct counter refused = counter_start("heddle_refused_tries");
     CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 1, MESSAGE, inside.comm, &inside.requests[MESSAGE]));
     for (int i = 0; i < ISSUERS; i++) prepare(i);
     hold_while(direct);
     CHECK_OK(MPI_Waitall(ISSUERS, inside.requests, MPI_STATUSES_IGNORE));
-    CHECK_OK(MPI_T_pvar_read(session, refusals, &refused));
-    CHECK_EQ(refused, 0);
+    CHECK_EQ(counter_end(&refused), 0);
     for (int i = 0; i < ISSUERS; i++) before += place_of(i) < place_of(MESSAGE);
     CHECK_EQ(before, expected);
     for (int i = 1; i < ISSUERS; i++) CHECK(place_of(i - 1) < place_of(i));
     if (atomic_load(&check_failures)) print_entries();
-    CHECK_OK(MPI_T_pvar_session_free(&session));
 }
 
 int main(int argc, char **argv) {

@@ -23,7 +23,7 @@
 
 enum { CALLERS = 4, SELF = -1, LIBRARY = -2, TRYING_NS = 10000000, MOST_ROUNDS = 300 };
 
-// Which threads run the callers' operations, and the next one of the thread inside.
+// The threads that run the callers' operations, and the next operation of the thread inside.
 enum runners {
     THREAD_INSIDE, // that thread, while the callers wait
     TWO_AT_A_TIME, // a thread that is called runs two operations and hands on

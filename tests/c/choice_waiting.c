@@ -1,4 +1,4 @@
-// How threads wait is as the settings say: seen by the words on which they sleep, and by a test that waits for a critical
+// Threads wait as the settings say: seen by the words on which they sleep, and by a test that waits for a critical
 // section in which another thread stays.
 // ranks: 2
 // levels: multiple

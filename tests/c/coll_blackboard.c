@@ -4,7 +4,7 @@
 // ranks: 2-8
 // heddle: only
 #define _GNU_SOURCE
-#include "check.h"
+#include "counters.h"
 #include <stdatomic.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -17,23 +17,15 @@ enum { ON_BLACKBOARD = 1 };
 
 enum { EARLY = 8 };
 
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle messages;
+static struct counter messages;
 
 static void begin_to_count(void) {
-    int provided, index = -1, count = 0;
+    int provided;
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
-    CHECK_OK(MPI_T_pvar_session_create(&session));
-    CHECK_OK(MPI_T_pvar_get_index("heddle_unexpected_messages", MPI_T_PVAR_CLASS_COUNTER, &index));
-    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &messages, &count));
-    CHECK_OK(MPI_T_pvar_start(session, messages));
+    messages = counter_start("heddle_unexpected_messages");
 }
 
-static long long unexpected(void) {
-    unsigned long long value = 0;
-    CHECK_OK(MPI_T_pvar_read(session, messages, &value));
-    return (long long)value;
-}
+static long long unexpected(void) { return (long long)counter_read(&messages); }
 
 // The first operations of a communicator send messages, whatever comes later.
 static MPI_Comm fresh(void) {
@@ -213,7 +205,7 @@ int main(int argc, char **argv) {
         CHECK_EQ(number, i);
         CHECK_OK(MPI_Comm_free(&comm));
     }
-    CHECK_OK(MPI_T_pvar_session_free(&session));
+    counter_end(&messages);
     CHECK_OK(MPI_T_finalize());
     return check_finish();
 }

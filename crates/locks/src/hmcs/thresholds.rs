@@ -1,4 +1,4 @@
-//! How often the cohorts of each level keep the lock.
+//! The number of times that the cohorts of each level keep the lock.
 
 use super::tree::DEFAULT_THRESHOLD;
 use std::fmt;
@@ -7,9 +7,9 @@ use std::str::FromStr;
 /// The most levels that can have thresholds of their own: package, NUMA node, shared cache, core.
 pub const MOST_LEVELS: usize = 4;
 
-/// How many times in a row the cohorts of each level pass the lock on within before others get it: first for
-/// the cohorts right below the top, and so on downwards; the last one holds for all below. As text the
-/// numbers have colons between them.
+/// A threshold for the cohorts of each level: the number of times in a row that a cohort passes the lock on
+/// within before others get it. The first is for the cohorts right below the top, and so on downwards; the
+/// last one holds for all below. In text the numbers have colons between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Those after the first `given` are 0.

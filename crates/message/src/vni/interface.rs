@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct Vni {
     pub(crate) state: State,
     rank: usize,
-    /// How a waiting thread enters critical sections to make progress.
+    /// The way in which a waiting thread enters critical sections to make progress.
     progress_entry: ProgressEntry,
     /// The number of rendezvous offers of this VNI that their receivers have not fetched.
     offers: Arc<AtomicUsize>,

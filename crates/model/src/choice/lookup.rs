@@ -1,4 +1,4 @@
-//! How a model is found by its name.
+//! Models are found by their names.
 
 use super::error::ModelError;
 use super::model::Model;

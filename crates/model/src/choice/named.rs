@@ -1,4 +1,4 @@
-//! What a model with a name is, and what such models share.
+//! A model with a name, and the parts that such models share.
 
 use super::arbitration::Arbitration;
 use super::model::Model;
@@ -19,11 +19,11 @@ pub struct Named {
     pub model: Model,
     /// A description of the model.
     pub meaning: &'static str,
-    /// Whose form of the model it is.
+    /// The origin of its form.
     pub origin: Origin,
 }
 
-/// Whose form a model is.
+/// The origin of a model's form: Heddle or a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// Heddle's.
@@ -32,7 +32,7 @@ pub enum Origin {
     Paper {
         /// The paper, and the name of the system in it.
         source: &'static str,
-        /// Where Heddle departs from it all the same.
+        /// A point in which Heddle departs from it all the same.
         departure: Option<&'static str>,
     },
 }

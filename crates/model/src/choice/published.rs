@@ -19,7 +19,7 @@ const COHORT_THRESHOLDS: Thresholds = Thresholds::at_all_levels(256);
 const HMCS: Model =
     Model { cohort_thresholds: COHORT_THRESHOLDS, ..by(Arbitration::One(LockKind::StrictHmcs)) };
 
-/// How the two-level lock differs from Fig. 5 of the paper.
+/// The difference between the two-level lock and Fig. 5 of the paper.
 const FILTER: Option<&str> = Some(
     "the filter is a word for which the heads of both classes wait, not a ticket lock; a waiting thread gets its turn after \
      HEDDLE_LOW_BOUND issuing ones",
@@ -210,6 +210,6 @@ pub const PUBLISHED: &[Named] = &[
     ),
 ];
 
-/// How LockQ differs from the slides.
+/// The difference between LockQ and the slides.
 const POSTED: Option<&str> =
     Some("a holder looks for posts once more after its release, so none waits for a completion call");

@@ -22,7 +22,7 @@ pub struct Guarded<T: Send + 'static> {
     /// The number of times that a thread which finds the critical section taken yields and tries again
     /// before it posts an operation.
     post_tries: u32,
-    /// How a waiting thread enters to make progress.
+    /// The way in which a waiting thread enters to make progress.
     progress_entry: ProgressEntry,
     shortcut: Shortcut,
     state: State<T>,

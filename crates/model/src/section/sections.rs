@@ -76,7 +76,7 @@ impl Sections {
         guarded.with_progress_entry(self.progress_entry())
     }
 
-    /// How a waiting thread enters a critical section to make progress.
+    /// The way in which a waiting thread enters a critical section to make progress.
     pub fn progress_entry(&self) -> ProgressEntry {
         // Where there is nothing to wait for, a try always succeeds.
         let may_wait = self.threads && self.model.granularity != Granularity::Global;
