@@ -275,36 +275,40 @@ impl Vni {
     /// happened.
     #[inline]
     pub fn progress(&self) -> bool {
-        let parted = match self.progress_entry {
-            ProgressEntry::Try => Entry::Try,
-            ProgressEntry::Wait => Entry::Wait,
-        };
-        self.progress_by(parted, |state| state.with_progress(|core| core.step(Entry::Try)))
+        if self.progress_entry == ProgressEntry::Wait {
+            return self.progress_in_turn();
+        }
+        self.progress_by(|state| state.try_with(Path::Progress, |core| core.step(Entry::Try)))
+    }
+
+    /// Does the same as [`progress`](Self::progress), and waits for critical sections.
+    #[cold]
+    #[inline(never)]
+    fn progress_in_turn(&self) -> bool {
+        let step = run!(self, Progress, core => core.step(Entry::Wait));
+        self.carry_out(step) | self.advance_tasks()
     }
 
     /// Does the same as [`progress`](Self::progress), for a thread that waits on another VNI and
     /// polls this one now and then.
     pub fn visit(&self) -> bool {
-        self.progress_by(Entry::Try, |state| state.try_visit(|core| core.step(Entry::Try)))
+        self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
     }
 
     /// Does the same as [`progress`](Self::progress), but waits for the critical section for up to
     /// `patience_ns`, if its lock lets a waiter give up.
     #[inline]
     pub fn progress_within(&self, patience_ns: u64) -> bool {
-        self.progress_by(Entry::Try, |state| {
-            state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try))
-        })
+        self.progress_by(|state| state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try)))
     }
 
-    /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, they are
-    /// entered as `parted` says: no thread stays in one for long, so a step that finds one taken may leave
-    /// the rest to the thread inside.
+    /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, no thread
+    /// stays in one for long; a step that finds one taken leaves the rest to the thread inside.
     #[inline(always)]
-    fn progress_by(&self, parted: Entry, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
+    fn progress_by(&self, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
         let step = match &self.state {
             State::Whole(state) => enter(state),
-            State::Parted(core) => Some(apart(|| core.step(parted))),
+            State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
             State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
         };
         step.is_some_and(|step| self.carry_out(step)) | self.advance_tasks()

@@ -3,7 +3,7 @@
 use super::combined::Combined;
 use super::lock::{BiasedLock, SectionLock, SectionToken};
 use super::offload::{Offload, OffloadServer, Turn};
-use crate::choice::{Execution, Model, ProgressEntry};
+use crate::choice::{Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
 use heddle_platform::cell::UnsafeCell;
@@ -22,8 +22,6 @@ pub struct Guarded<T: Send + 'static> {
     /// The number of times that a thread which finds the critical section taken yields and tries again
     /// before it posts an operation.
     post_tries: u32,
-    /// The way in which a waiting thread enters to make progress.
-    progress_entry: ProgressEntry,
     shortcut: Shortcut,
     state: State<T>,
 }
@@ -89,17 +87,12 @@ impl<T: Send + 'static> Guarded<T> {
     pub(super) fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
         let shortcut = Shortcut::of(lock.as_ref(), row);
         let state = State::InPlace(UnsafeCell::new(state));
-        Guarded { lock, row, post_tries: 0, progress_entry: ProgressEntry::Try, shortcut, state }
+        Guarded { lock, row, post_tries: 0, shortcut, state }
     }
 
     /// Has all operations take the general path.
     pub(super) fn without_shortcut(self) -> Guarded<T> {
         Guarded { shortcut: Shortcut::Closed, ..self }
-    }
-
-    /// Has waiting threads enter in this way to make progress.
-    pub(super) fn with_progress_entry(self, progress_entry: ProgressEntry) -> Guarded<T> {
-        Guarded { progress_entry, ..self }
     }
 
     pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
@@ -109,14 +102,12 @@ impl<T: Send + 'static> Guarded<T> {
         }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
         let state = State::Combined(Box::new(Combined::new(model, state)));
-        let progress_entry = ProgressEntry::Try;
-        Guarded { lock: None, row, post_tries, progress_entry, shortcut: Shortcut::Never, state }
+        Guarded { lock: None, row, post_tries, shortcut: Shortcut::Never, state }
     }
 
     pub(super) fn offloaded(server: &OffloadServer, vni: usize, row: Row, state: T) -> Guarded<T> {
         let state = State::Combined(Box::new(Combined::offloaded(server, vni, state)));
-        let progress_entry = ProgressEntry::Try;
-        Guarded { lock: None, row, post_tries: 0, progress_entry, shortcut: Shortcut::Never, state }
+        Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
     /// Takes a turn at the state, for an offload thread. Returns `None` if another thread has the turn, or if
@@ -258,21 +249,6 @@ impl<T: Send + 'static> Guarded<T> {
         // SAFETY: the thread holds the critical section, or the model or the thread level
         // keeps other threads out.
         Some(unsafe { run_inside(state, held, operation) })
-    }
-
-    /// Runs `operation`, by which a waiting thread makes progress, if the thread can enter as the model's
-    /// [`ProgressEntry`] says.
-    #[inline(always)]
-    pub fn with_progress<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
-        match self.progress_entry {
-            ProgressEntry::Try => self.try_with(Path::Progress, operation),
-            ProgressEntry::Wait => Some(self.wait_with(operation)),
-        }
-    }
-
-    #[inline(never)]
-    fn wait_with<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
-        self.with(Path::Progress, operation)
     }
 
     /// Runs `operation` with `input` on the state if no other thread is in the critical section, or if it

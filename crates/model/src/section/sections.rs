@@ -65,15 +65,14 @@ impl Sections {
         if !self.threads {
             return Guarded::locked(None, row, state);
         }
-        let guarded = match self.model.granularity {
-            Granularity::Global => return Guarded::locked(None, row, state),
+        match self.model.granularity {
+            Granularity::Global => Guarded::locked(None, row, state),
             Granularity::BriefGlobal => Guarded::locked(self.shared.clone(), row, state),
             Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.server {
-                Some(server) => return Guarded::offloaded(server, number, row, state),
+                Some(server) => Guarded::offloaded(server, number, row, state),
                 None => Guarded::by_execution(&self.model, row, state),
             },
-        };
-        guarded.with_progress_entry(self.progress_entry())
+        }
     }
 
     /// The way in which a waiting thread enters a critical section to make progress.
