@@ -88,15 +88,22 @@ static void enter(const bool expected[SECTIONS], MPI_Datatype type, MPI_Comm com
     }
 }
 
-// The critical sections that messages enter under the models about which this program is.
+// The critical sections that messages enter. Naive counting counts predefined objects too.
 static const struct {
-    const char *name;
+    const char *variant;
     bool entered[SECTIONS];
-} models[] = {
+} rows[] = {
+    {"global", {[CALL] = true}},
+    {"brief", {[PROCESS] = true}},
+    {"object", {[CHANNEL] = true}},
+    {"free", {0}},
+    {"pool", {[VNI] = true, [POOL] = true}},
+    {"naive", {[VNI] = true, [COUNTS] = true}},
+    {"suppress", {[VNI] = true}},
     {"global-mutex", {[CALL] = true}},
     {"brief-global", {[PROCESS] = true}},
     {"per-object", {[CHANNEL] = true}},
-    {"lock-free", {}},
+    {"lock-free", {0}},
     {"ijhpca2010-global", {[CALL] = true}},
     {"ijhpca2010-brief-global", {[PROCESS] = true, [POOL] = true, [COUNTS] = true}},
     {"ijhpca2010-per-object", {[CHANNEL] = true, [POOL] = true, [COUNTS] = true}},
@@ -120,23 +127,13 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &pair));
     CHECK_OK(MPI_Type_commit(&pair));
 #define IS(name) (strcmp(variant, name) == 0)
-    if (IS("global")) enter((bool[SECTIONS]){[CALL] = true}, MPI_INT, MPI_COMM_WORLD);
-    if (IS("brief")) enter((bool[SECTIONS]){[PROCESS] = true}, MPI_INT, MPI_COMM_WORLD);
-    if (IS("object")) enter((bool[SECTIONS]){[CHANNEL] = true}, MPI_INT, MPI_COMM_WORLD);
-    if (IS("free")) enter((bool[SECTIONS]){0}, MPI_INT, MPI_COMM_WORLD);
-    if (IS("pool")) enter((bool[SECTIONS]){[VNI] = true, [POOL] = true}, MPI_INT, MPI_COMM_WORLD);
-    // Naive counting counts predefined objects too.
-    if (IS("naive")) enter((bool[SECTIONS]){[VNI] = true, [COUNTS] = true}, MPI_INT, MPI_COMM_WORLD);
-    if (IS("suppress")) {
-        enter((bool[SECTIONS]){[VNI] = true}, MPI_INT, MPI_COMM_WORLD);
-        enter((bool[SECTIONS]){[VNI] = true, [COUNTS] = true}, pair, comm);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (IS(rows[i].variant)) enter(rows[i].entered, MPI_INT, MPI_COMM_WORLD);
     }
+    if (IS("suppress")) enter((bool[SECTIONS]){[VNI] = true, [COUNTS] = true}, pair, comm);
     if (IS("none")) CHECK_EQ(grown("heddle_collections", frees, MPI_INT, comm), 0);
     // Ten freed objects start a collection; under `adaptive` it takes more and more of them.
     if (IS("collect")) CHECK(grown("heddle_collections", frees, MPI_INT, comm) >= FREED / 10 - 2);
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        if (IS(models[i].name)) enter(models[i].entered, MPI_INT, MPI_COMM_WORLD);
-    }
     if (IS("vnis")) CHECK_EQ(started, 3);
     if (IS("one")) CHECK_EQ(started, 1);
     if (IS("offload")) CHECK(started > 0);

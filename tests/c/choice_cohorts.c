@@ -67,13 +67,10 @@ static void enter_from_core(int index) {
 
 static void direct(int index) {
     (void)index;
-    sem_wait(&inside.held);
-    for (int i = 0; i < WAITERS; i++) {
-        actor_begin(&waiters[i], i, enter_from_core);
-        CHECK(await_sleep(&waiters[i]) != 0);
-    }
-    sem_post(&inside.released);
-    for (int i = 0; i < WAITERS; i++) actor_end(&waiters[i]);
+    uintptr_t words[WAITERS];
+    line_up(waiters, WAITERS, enter_from_core, words);
+    for (int i = 0; i < WAITERS; i++) CHECK(words[i] != 0);
+    let_in(waiters, WAITERS);
 }
 
 int main(int argc, char **argv) {

@@ -14,14 +14,11 @@ static struct actor waiters[WAITERS];
 // Once all waiters sleep, the thread inside stays for a known time.
 static void direct(int index) {
     (void)index;
-    sem_wait(&inside.held);
-    for (int i = 0; i < WAITERS; i++) {
-        actor_begin(&waiters[i], i, enter);
-        CHECK(await_sleep(&waiters[i]) != 0);
-    }
+    uintptr_t words[WAITERS];
+    line_up(waiters, WAITERS, enter, words);
+    for (int i = 0; i < WAITERS; i++) CHECK(words[i] != 0);
     nanosleep(&(struct timespec){.tv_nsec = HELD_MS * 1000000L}, NULL);
-    sem_post(&inside.released);
-    for (int i = 0; i < WAITERS; i++) actor_end(&waiters[i]);
+    let_in(waiters, WAITERS);
 }
 
 static void test_once(int index) {

@@ -85,14 +85,9 @@ static uintptr_t words[WAITERS];
 // The waiters come one by one, each when those before it sleep.
 static void direct(int index) {
     (void)index;
-    sem_wait(&inside.held);
-    for (int i = 0; i < WAITERS; i++) {
-        actor_begin(&waiters[i], i, enter);
-        words[i] = await_sleep(&waiters[i]);
-        CHECK(words[i] != 0);
-    }
-    sem_post(&inside.released);
-    for (int i = 0; i < WAITERS; i++) actor_end(&waiters[i]);
+    line_up(waiters, WAITERS, enter, words);
+    for (int i = 0; i < WAITERS; i++) CHECK(words[i] != 0);
+    let_in(waiters, WAITERS);
 }
 
 // Returns true if the thread that was inside entered again before a waiter.

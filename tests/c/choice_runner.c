@@ -74,13 +74,10 @@ static long long used_ns(struct actor *actor) {
 
 static void direct(int index) {
     (void)index;
-    sem_wait(&inside.held);
-    for (int i = 0; i < CALLERS; i++) {
-        actor_begin(&callers[i], i, enter);
-        CHECK_EQ(await_sleep(&callers[i]) == 0, leave_at_once);
-    }
-    sem_post(&inside.released);
-    for (int i = 0; i < CALLERS; i++) actor_end(&callers[i]);
+    uintptr_t words[CALLERS];
+    line_up(callers, CALLERS, enter, words);
+    for (int i = 0; i < CALLERS; i++) CHECK_EQ(words[i] == 0, leave_at_once);
+    let_in(callers, CALLERS);
 }
 
 // One caller, which tries until it posts.

@@ -37,19 +37,18 @@ static void test_once(int index) {
 // A test waits for the thread inside; it does not give up.
 static void direct_patience(int index) {
     (void)index;
-    sem_wait(&inside.held);
-    actor_begin(&tester, 0, test_once);
-    CHECK(await_sleep(&tester) != 0);
-    sem_post(&inside.released);
-    actor_end(&tester);
+    uintptr_t word;
+    line_up(&tester, 1, test_once, &word);
+    CHECK(word != 0);
+    let_in(&tester, 1);
 }
 
 // A test waits for the thread inside, and gives up.
 static void direct_impatience(int index) {
     (void)index;
-    sem_wait(&inside.held);
-    actor_begin(&tester, 0, test_once);
-    CHECK(await_sleep(&tester) != 0);
+    uintptr_t word;
+    line_up(&tester, 1, test_once, &word);
+    CHECK(word != 0);
     actor_end(&tester);
     sem_post(&inside.released);
 }

@@ -126,6 +126,22 @@ static uintptr_t await_sleep(struct actor *actor) {
     }
 }
 
+// Once a thread is inside, begins actors one by one, each when those before it sleep or are over. `words` gets the words on
+// which they sleep, or 0 for one that is over.
+CHECK_UNUSED static void line_up(struct actor *actors, int count, void (*act)(int index), uintptr_t *words) {
+    sem_wait(&inside.held);
+    for (int i = 0; i < count; i++) {
+        actor_begin(&actors[i], i, act);
+        words[i] = await_sleep(&actors[i]);
+    }
+}
+
+// Lets the thread inside leave, and waits until the actors are over.
+CHECK_UNUSED static void let_in(struct actor *actors, int count) {
+    sem_post(&inside.released);
+    for (int i = 0; i < count; i++) actor_end(&actors[i]);
+}
+
 // Runs `direct` in another thread while the calling thread is inside, until that posts `inside.released`. Afterwards
 // the calling thread enters again at once.
 CHECK_UNUSED static void hold_while(void (*direct)(int index)) {

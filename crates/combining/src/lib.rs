@@ -55,7 +55,6 @@ pub use lock_queue::LockQueue;
 #[cfg(not(loom))]
 pub use offload_thread::OffloadThread;
 
-use heddle_locks::mcs::StrictMcs;
 use heddle_platform::Native;
 #[cfg(doc)]
 use heddle_sync::Lock;
@@ -66,8 +65,6 @@ use heddle_sync::Mutex;
 pub type Delegated<T> = delegated::Delegated<T, Native>;
 /// [`dsm_synch::DsmSynch`] of this build's platform.
 pub type DsmSynch<T> = dsm_synch::DsmSynch<T, Native>;
-/// LockQ over [`StrictMcs`]: LockQ-MCS. LockQ decides which thread may come again, so MCS need not.
-pub type LockQueueMcs<T> = LockQueue<StrictMcs<Native>, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;
 /// [`offload::Offload`] of this build's platform.

@@ -3,6 +3,7 @@
 
 use heddle_locks::abortable_mcs::StrictAbortableMcs;
 use heddle_locks::clh::StrictClh;
+use heddle_locks::kinds::{LockKind, LockSettings, pair_of};
 use heddle_locks::mcs::StrictMcs;
 use heddle_locks::{AbortableMcs, Biased, Clh, Mcs, Ticket, TwoLevel};
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -215,4 +216,41 @@ fn the_bound_holds() {
         assert!(seen < u64::from(BOUND), "{seen} sections passed");
         assert_eq!(sections.load(Ordering::Relaxed), 8);
     });
+}
+
+/// Returns true if a thread that leaves the lock gets in again before the thread that waits for it.
+fn comes_again(kind: LockKind) -> bool {
+    let lock = pair_of(kind, kind, &LockSettings::default());
+    let let_go = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let first = lock.acquire_high();
+        scope.spawn(|| {
+            let token = lock.acquire_high();
+            while !let_go.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            // SAFETY: acquired above.
+            unsafe { lock.release(token) };
+        });
+        while !lock.has_waiters() {
+            std::hint::spin_loop();
+        }
+        // SAFETY: acquired above.
+        unsafe { lock.release(first) };
+        let again = lock.try_acquire_high();
+        let came = again.is_some();
+        if let Some(token) = again {
+            // SAFETY: acquired above.
+            unsafe { lock.release(token) };
+        }
+        let_go.store(true, Ordering::Relaxed);
+        came
+    })
+}
+
+/// A pair keeps a strict order if both kinds do; otherwise a running thread may come again for a while.
+#[test]
+fn a_pair_of_strict_kinds_is_not_overtaken() {
+    assert!(!(0..200).any(|_| comes_again(LockKind::StrictMcs)));
+    assert!((0..2_000).any(|_| comes_again(LockKind::Mcs)), "not overtaken once");
 }

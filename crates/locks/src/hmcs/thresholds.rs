@@ -12,7 +12,7 @@ pub const MOST_LEVELS: usize = 4;
 /// last one holds for all below. In text the numbers have colons between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Those after the first `given` are 0.
+    /// The numbers after the first `given` are 0.
     levels: [u32; MOST_LEVELS],
     given: usize,
 }
@@ -26,7 +26,7 @@ impl Thresholds {
         Self { levels, given: 1 }
     }
 
-    /// Those that were given, of which the last one holds for all levels below.
+    /// The thresholds that were given; the last one holds for all levels below.
     #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.levels[..self.given]
