@@ -88,12 +88,18 @@ with_rows!(any_lock);
 /// If both are of strict kinds, a running thread does not pass the head of its class.
 #[must_use]
 pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLevel<AnyLock, AnyLock> {
-    let class = settings.of_class();
+    let pair = settings_of_pair(high, low, settings);
+    let class = pair.of_class();
     let lock = |kind: LockKind| AnyLock::new(kind.in_class(), &class);
+    TwoLevel::with_low_bound(lock(high), lock(low), pair.policy, pair.low_bound)
+}
+
+/// The settings at the word of a pair, and [of its classes](LockSettings::of_class): in a strict order every waiter's
+/// turn comes soon, so none goes to sleep early.
+fn settings_of_pair(high: LockKind, low: LockKind, settings: &LockSettings) -> LockSettings {
     let is_strict = [high, low].iter().all(|kind| kind.order() == Order::Strict);
-    let forced_yield_ns = if is_strict { 0 } else { settings.policy.forced_yield_ns };
-    let policy = WaitPolicy { forced_yield_ns, ..settings.policy };
-    TwoLevel::with_low_bound(lock(high), lock(low), policy, settings.low_bound)
+    let policy = WaitPolicy { forced_yield_ns: 0, ..settings.policy };
+    if is_strict { LockSettings { policy, ..*settings } } else { *settings }
 }
 
 /// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an
@@ -152,5 +158,18 @@ unsafe impl<L: RawLock> RawLock for KeptToken<L> {
 
     fn has_waiters(&self) -> bool {
         self.lock.has_waiters()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LockKind, LockSettings, settings_of_pair};
+
+    #[test]
+    fn waiters_behind_the_heads_of_a_strict_pair_wait_like_those_of_one_strict_lock() {
+        let settings = LockSettings::default();
+        let yields = |high, low| settings_of_pair(high, low, &settings).of_class().policy.yields;
+        assert_eq!(yields(LockKind::StrictMcs, LockKind::StrictHmcs), settings.policy.yields);
+        assert!(yields(LockKind::StrictMcs, LockKind::Mcs) < settings.policy.yields);
     }
 }
