@@ -42,6 +42,7 @@ struct options {
     const char *op;     /* which of the subject's forms, the first if none was named */
     const char *pvars[MAX_PVARS]; /* performance variables to report */
     int pvar_count;
+    bool misses;        /* report cache misses */
     const char *hints[MAX_HINTS]; /* of windows: KEY=VALUE */
     int hint_count;
     int64_t launched_ns; /* CLOCK_MONOTONIC when mpiexec was started, 0 if unknown */
@@ -113,6 +114,7 @@ const char *comms_name(enum comms comms);
 #define RANKS_ANY 0
 #define RANKS_THREADS_AND_ONE (-1)
 #define RANKS_EVEN (-2)
+#define RANKS_SENDERS (-3) /* one more than threads, or with one thread an even number */
 
 /* One subject: what a worker does, in every rank alike; `repeat` runs until the meter says that it is over. */
 struct subject {
@@ -142,7 +144,7 @@ struct subject {
     void (*whole)(struct bench *b);
 };
 
-#define MAX_MORE (8 + MAX_PVARS)
+#define MAX_MORE (9 + MAX_PVARS)
 
 struct bench {
     struct options opt;
@@ -174,8 +176,8 @@ struct bench {
 };
 
 extern const struct subject subject_latency, subject_rate, subject_bandwidth, subject_pairs, subject_self,
-    subject_neighbor, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn,
-    subject_procnull, subject_partitioned, subject_collective, subject_overlap, subject_put, subject_putlatency, subject_fetchop, subject_winlock, subject_lockload, subject_locklatency,
+    subject_neighbor, subject_senders, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn,
+    subject_procnull, subject_sweep, subject_partitioned, subject_collective, subject_overlap, subject_put, subject_putlatency, subject_fetchop, subject_winlock, subject_lockload, subject_locklatency,
     subject_startup, subject_idle;
 
 /* All of them, ended by NULL. */
@@ -212,6 +214,10 @@ double histogram_quantile(const struct histogram *h, double part);
 /* pvars.c: NULL where none were asked for. */
 struct pvars *pvars_open(const struct bench *b);
 void pvars_close(struct bench *b, struct pvars *p, double units);
+
+/* misses.c: -1 where they were not asked for or there is no counter. */
+int misses_open(const struct bench *b);
+void misses_close(struct bench *b, int counter, double units);
 
 /* memory.c: a field of /proc/self/smaps_rollup, in MiB. */
 double resident(const char *field);

@@ -7,8 +7,8 @@
 
 const struct subject *const subjects[] = {
     &subject_latency,  &subject_rate,    &subject_bandwidth, &subject_pairs, &subject_self,
-    &subject_neighbor, &subject_testing, &subject_testcost,  &subject_clients, &subject_stall,
-    &subject_dup,      &subject_churn,   &subject_procnull, &subject_partitioned, &subject_collective, &subject_overlap, &subject_put, &subject_putlatency, &subject_fetchop, &subject_winlock, &subject_lockload, &subject_locklatency,  &subject_startup, &subject_idle,  NULL};
+    &subject_neighbor, &subject_senders, &subject_testing, &subject_testcost,  &subject_clients, &subject_stall,
+    &subject_dup,      &subject_churn,   &subject_procnull, &subject_sweep, &subject_partitioned, &subject_collective, &subject_overlap, &subject_put, &subject_putlatency, &subject_fetchop, &subject_winlock, &subject_lockload, &subject_locklatency,  &subject_startup, &subject_idle,  NULL};
 
 static const struct subject *find(const char *name) {
     for (const struct subject *const *s = subjects; *s; s++)
@@ -55,6 +55,11 @@ static void check(const struct bench *b) {
     }
     if (s->ranks == RANKS_EVEN && b->ranks % 2 != 0) refuse(b, "needs an even number of processes");
     if (s->ranks == RANKS_THREADS_AND_ONE && b->ranks != b->opt.threads + 1) {
+        snprintf(why, sizeof why, "with %d threads it needs %d processes, was started with %d", b->opt.threads,
+                 b->opt.threads + 1, b->ranks);
+        refuse(b, why);
+    }
+    if (s->ranks == RANKS_SENDERS && b->ranks != b->opt.threads + 1 && (b->opt.threads > 1 || b->ranks % 2 != 0)) {
         snprintf(why, sizeof why, "with %d threads it needs %d processes, was started with %d", b->opt.threads,
                  b->opt.threads + 1, b->ranks);
         refuse(b, why);

@@ -43,6 +43,7 @@ _Noreturn void usage(const char *complaint) {
             "  --seconds S         length of a repetition (0.4)\n"
             "  --warm S            warm-up before each repetition (0.1)\n"
             "  --pvars A,B,..      performance variables of the library: what each grows for a unit of work\n"
+            "  --misses            cache misses for a unit of rank 0's work, where the processor counts them\n"
             "  --pin               every rank on a core of its own\n"
             "  --launched NS       CLOCK_MONOTONIC when mpiexec was started (start-up)\n",
             "probe", "cache-line round trip between two cores, without MPI");
@@ -139,6 +140,10 @@ void options_parse(struct options *opt, int argc, char **argv) {
         const char *name = argv[i];
         if (strcmp(name, "--pin") == 0) {
             opt->pin = true;
+            continue;
+        }
+        if (strcmp(name, "--misses") == 0) {
+            opt->misses = true;
             continue;
         }
         if (strcmp(name, "--help") == 0 || i + 1 == argc) usage(NULL);

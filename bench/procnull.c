@@ -1,5 +1,6 @@
-/* Sends to MPI_PROC_NULL: what a call costs before anything is communicated (Balaji, Buntinas, Goodell, Gropp and
- * Thakur, "Fine-grained multithreading support for hybrid threaded MPI programming", IJHPCA 2010). */
+/* Sends to MPI_PROC_NULL by the threads of any number of processes: what a call costs before anything is communicated
+ * (Balaji, Buntinas, Goodell, Gropp and Thakur, "Fine-grained multithreading support for hybrid threaded MPI programming",
+ * IJHPCA 2010). */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -57,11 +58,12 @@ const struct subject subject_procnull = {
     .name = "procnull",
     .summary = "sends a second to MPI_PROC_NULL",
     .unit = "msg/s",
-    .ranks = 1,
+    .ranks = RANKS_ANY,
     .default_window = 64,
     .ops = ops,
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
     .value = units_a_second,
+    .all_measure = true,
 };

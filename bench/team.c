@@ -246,6 +246,7 @@ void measure(struct bench *b) {
     times_new(b);
     if (b->subject->open) b->subject->open(b);
     struct pvars *pvars = pvars_open(b);
+    int misses = misses_open(b);
     /* The main thread is worker 0, so that one thread is right at every thread level. */
     for (int t = 1; t < threads; t++)
         if (pthread_create(&ids[t], NULL, work, &b->workers[t]) != 0) {
@@ -256,6 +257,7 @@ void measure(struct bench *b) {
     for (int t = 1; t < threads; t++) pthread_join(ids[t], NULL);
     double all_units = 0;
     for (int t = 0; t < threads; t++) all_units += b->workers[t].meter.all_units;
+    misses_close(b, misses, all_units);
     pvars_close(b, pvars, all_units);
     b->probe_after_ns = probe(b);
     int64_t wrong = b->wrong_bytes;
