@@ -6,6 +6,7 @@
 #   make install PREFIX=dir
 #   make bench       Heddle beside MPICH, Open MPI and Intel MPI (two hours); make bench-quick for a first look
 #   make figures     measures what the README's picture shows and draws it again (half an hour)
+#   make papers      repeats the papers' experiments, with all peers (an hour)
 #   make verify      long model checks       make soak   long stress and random programs
 #   make lint        formatting, clippy, documentation
 
@@ -15,7 +16,7 @@ MPICC  := $(CURDIR)/$(BUILD)/bin/mpicc
 MPIEXEC := $(CURDIR)/$(BUILD)/bin/mpiexec
 CARGO  ?= cargo
 
-.PHONY: all build prerequisites demo examples test bench bench-quick figures verify soak lint install clean
+.PHONY: all build prerequisites demo examples test bench bench-quick figures papers verify soak lint install clean
 
 all: build
 
@@ -42,6 +43,9 @@ bench: build
 
 bench-quick: build
 	$(BUILD)/bin/heddle bench --quick
+
+papers: build
+	$(BUILD)/bin/heddle papers
 
 figures: build
 	$(BUILD)/bin/heddle bench --overview docs/figures.svg

@@ -30,6 +30,8 @@ lane_loom() { ci/loom.sh short; }
 lane_build() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
 lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
+# Every experiment once: what it launches, not what it finds.
+lane_papers() { tests/papers/run.py "$build"; }
 lane_tools() { tests/launcher/tools.sh; }
 lane_sync_c() { tests/sync_c/run.sh "$build"; }
 lane_rma_locks_c() {

@@ -11,6 +11,7 @@ mod info;
 mod installation;
 mod locks;
 mod models;
+mod papers;
 mod reference;
 mod report;
 mod rma_locks;
@@ -36,6 +37,8 @@ enum Action {
     Info(info::InfoArgs),
     /// List the thread-safety models.
     Models(models::ModelsArgs),
+    /// Repeat the experiments of the papers whose models Heddle has.
+    Papers(Box<papers::PapersArgs>),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +47,13 @@ fn main() -> ExitCode {
             Ok(ending) => ending,
             Err(error) => {
                 eprintln!("heddle bench: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Action::Papers(args) => match papers::run(&args) {
+            Ok(ending) => ending,
+            Err(error) => {
+                eprintln!("heddle papers: {error}");
                 ExitCode::FAILURE
             }
         },

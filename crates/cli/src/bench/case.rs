@@ -84,7 +84,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(super) fn new(subject: Subject, ranks: u32, sizes: &[u64]) -> Self {
+    pub(crate) fn new(subject: Subject, ranks: u32, sizes: &[u64]) -> Self {
         Self {
             subject,
             ranks,
@@ -97,19 +97,19 @@ impl Case {
         }
     }
 
-    pub(super) fn pinned(self) -> Self {
+    pub(crate) fn pinned(self) -> Self {
         Self { pin: true, ..self }
     }
 
-    pub(super) fn multiple(self, multiple: bool) -> Self {
+    pub(crate) fn multiple(self, multiple: bool) -> Self {
         Self { multiple, ..self }
     }
 
-    pub(super) fn threads(self, threads: u32, comms: Comms) -> Self {
+    pub(crate) fn threads(self, threads: u32, comms: Comms) -> Self {
         Self { threads, comms, multiple: true, ..self }
     }
 
-    pub(super) fn op(self, op: &'static str) -> Self {
+    pub(crate) fn op(self, op: &'static str) -> Self {
         Self { op, ..self }
     }
 
@@ -131,6 +131,9 @@ impl Case {
             | Subject::Winlock
             | Subject::Lockload
             | Subject::Locklatency => label.push_str(&format!(" {} ranks", self.ranks)),
+            Subject::Procnull | Subject::Senders if self.threads == 1 => {
+                label.push_str(&format!(" {} ranks", self.ranks));
+            }
             _ => label.push_str(&format!(" T={}", self.threads)),
         }
         if self.comms != Shared {
@@ -165,7 +168,7 @@ impl Case {
     }
 }
 
-pub(super) const KIB: u64 = 1 << 10;
+pub(crate) const KIB: u64 = 1 << 10;
 pub(super) const MIB: u64 = 1 << 20;
 pub(super) const THREADS: [u32; 4] = [2, 4, 8, 16];
 pub(super) const ONE_AND_THREADS: [u32; 5] = [1, 2, 4, 8, 16];

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::case::Case;
+use super::case::{Case, Effort};
 use super::record::{Key, Line};
 
-/// The logarithm of the number of vertices: seconds a launch on two cores.
-const SCALE: u32 = 15;
-/// Searches in a launch.
-const SEARCHES: u32 = 16;
+/// The logarithm of the number of vertices, and the searches in a launch: seconds on two cores.
+const USUAL: (u32, u32) = (15, 16);
+/// The same where repetitions are shorter than [`SHORT`].
+const FEW: (u32, u32) = (12, 4);
+/// Seconds of a repetition in runs that only try everything.
+const SHORT: f64 = 0.1;
 
 /// The folder of its sources, beside those of the other subjects.
 pub(crate) fn sources(bench: &Path) -> Option<PathBuf> {
@@ -21,9 +23,10 @@ pub(crate) fn sources(bench: &Path) -> Option<PathBuf> {
 }
 
 /// The program's command line.
-pub(crate) fn arguments(case: &Case) -> Vec<String> {
+pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
+    let (scale, searches) = if effort.seconds < SHORT { FEW } else { USUAL };
     let words = format!(
-        "--scale {SCALE} --roots {SEARCHES} --threads {} --comms {} --no-progress --json -",
+        "--scale {scale} --roots {searches} --threads {} --comms {} --no-progress --json -",
         case.threads,
         case.comms.name()
     );

@@ -213,7 +213,7 @@ impl Runner {
 /// The program's command line.
 fn arguments(library: &Library, case: &Case, effort: &Effort) -> Vec<String> {
     if case.subject == Subject::Graph500 {
-        return graph500::arguments(case);
+        return graph500::arguments(case, effort);
     }
     let lengths = [
         ("--reps", effort.reps.to_string()),

@@ -4,22 +4,23 @@
 //! runs each case for each library, one directly after the other, beginning with another library each time.
 //! Results are on disk after every launch.
 
-mod case;
+pub(crate) mod case;
 mod cases;
 mod collective_targets;
-mod compile;
-mod figures;
+pub(crate) mod compile;
+pub(crate) mod figures;
 mod graph500;
 mod instructions;
-mod launch;
-mod library;
+pub(crate) mod launch;
+pub(crate) mod library;
 mod overview;
-mod participants;
+pub(crate) mod participants;
 mod peers;
 mod picture;
-mod record;
+pub(crate) mod record;
 mod remains;
-mod subject;
+pub(crate) mod session;
+pub(crate) mod subject;
 mod table;
 mod targets;
 mod thread_targets;
@@ -31,16 +32,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use case::{Case, Effort, Scale};
 use cases::cases;
 use compile::Programs;
 use instructions::InstructionsArgs;
-use launch::{Ending, Run, Runner};
+use launch::Runner;
 use library::Library;
 use participants::ParticipantArgs;
-use record::{Failure, Measurement, Participant, Results, summarise};
+use record::{Failure, Participant, Results};
+use session::{Compiled, Session};
 use subject::{Topic, topics};
 
 use crate::locks::{self, LocksArgs};
@@ -51,8 +51,6 @@ use crate::report::run::{INTERRUPTED, save, seconds};
 use crate::report::target::{Verdict, number};
 use crate::rma_locks::{self, RmaLocksArgs};
 
-/// The number of launches of a case that may take too long before a library is left out of it.
-const PATIENCE: u32 = 2;
 /// Options of `heddle bench`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -187,6 +185,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         cases,
         libraries,
         results,
+        conclude: |results| results.targets = targets::check(&results.summary),
         file: out.join("results.json"),
         timeouts: HashMap::new(),
     };
@@ -219,141 +218,9 @@ fn prepare(
     sources: &Path,
     failures: &mut Vec<Failure>,
 ) -> Result<Vec<(Library, Programs)>, BenchError> {
-    let mut libraries = Vec::new();
-    if !args.no_heddle {
-        libraries.extend(args.participants.heddle(&args.pvars)?.into_iter().map(Ok));
-    }
-    let peers_dir = &args.participants.peers_dir;
-    libraries.extend(
-        args.participants
-            .peers()
-            .map(|peer| peer.prepare(peers_dir).map_err(|error| (peer.name().to_owned(), error))),
-    );
-    let mut ready: Vec<(Library, Programs)> = Vec::new();
-    for library in libraries {
-        let compiled = library.and_then(|library| {
-            // Variants of a library share its programs.
-            if let Some((_, programs)) = ready.iter().find(|(other, _)| other.mpicc == library.mpicc) {
-                return Ok((library, programs.clone()));
-            }
-            match Programs::compile(&library, sources, &peers_dir.join("programs")) {
-                Ok(programs) => Ok((library, programs)),
-                Err(error) => Err((library.name, error)),
-            }
-        });
-        match compiled {
-            Ok(pair) => ready.push(pair),
-            Err((name, error)) => {
-                eprintln!("heddle bench: going on without {name}: {error}");
-                failures.push(Failure {
-                    library: name,
-                    round: 0,
-                    case: "preparation".to_owned(),
-                    how: error.to_string(),
-                });
-            }
-        }
-    }
-    if ready.is_empty() { Err(BenchError::NothingToMeasure) } else { Ok(ready) }
-}
-
-/// A run in progress.
-struct Session {
-    effort: Effort,
-    runner: Runner,
-    cases: Vec<Case>,
-    libraries: Vec<(Library, Programs)>,
-    results: Results,
-    file: PathBuf,
-    /// Launches that took too long, by library and case.
-    timeouts: HashMap<(String, String), u32>,
-}
-
-impl Session {
-    /// All rounds; true if the user interrupted.
-    fn rounds(&mut self) -> Result<bool, BenchError> {
-        let taken = |case: &Case| self.libraries.iter().filter(|(library, _)| (library.takes)(case)).count();
-        let launches = self.effort.rounds as usize * self.cases.iter().map(taken).sum::<usize>();
-        let progress = ProgressBar::new(launches as u64);
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} launches, {elapsed} gone, {eta} left: {msg}")
-        {
-            progress.set_style(style);
-        }
-        for round in 1..=self.effort.rounds {
-            if progress.is_hidden() {
-                eprintln!(
-                    "round {round} of {}: {} launches",
-                    self.effort.rounds,
-                    launches / self.effort.rounds as usize
-                );
-            }
-            for case in self.cases.clone() {
-                for turn in 0..self.libraries.len() {
-                    let (library, programs) =
-                        self.libraries[(turn + round as usize - 1) % self.libraries.len()].clone();
-                    if !(library.takes)(&case) {
-                        continue;
-                    }
-                    progress.set_message(format!("round {round}, {}, {}", case.label(), library.name));
-                    if self.launch(round, &case, &library, &programs)? {
-                        progress.abandon_with_message("interrupted");
-                        return Ok(true);
-                    }
-                    progress.inc(1);
-                }
-            }
-        }
-        progress.finish_and_clear();
-        Ok(false)
-    }
-
-    /// One launch; true if the user interrupted.
-    fn launch(
-        &mut self,
-        round: u32,
-        case: &Case,
-        library: &Library,
-        programs: &Programs,
-    ) -> Result<bool, BenchError> {
-        let Some(program) = programs.of(case.subject) else {
-            self.fail(round, case, library, "its sources are not there".to_owned());
-            return Ok(false);
-        };
-        let lost = (library.name.clone(), case.label());
-        if self.timeouts.get(&lost).is_some_and(|&times| times >= PATIENCE) {
-            self.fail(round, case, library, format!("not tried: took too long {PATIENCE} times before"));
-            return Ok(false);
-        }
-        let Run { ending, lines, load } = self.runner.run(library, program, case, &self.effort)?;
-        let found = lines.len();
-        self.results.measurements.extend(lines.into_iter().map(|line| Measurement {
-            library: library.name.clone(),
-            round,
-            load,
-            line,
-        }));
-        let interrupted = matches!(ending, Ending::Interrupted);
-        match ending {
-            Ending::Success if found == 0 => {
-                self.fail(round, case, library, "no result in its output".to_owned())
-            }
-            Ending::Success | Ending::Interrupted => {}
-            Ending::Failure(how) => self.fail(round, case, library, how),
-            Ending::TimedOut => {
-                *self.timeouts.entry(lost).or_default() += 1;
-                self.fail(round, case, library, "took too long and was ended".to_owned());
-            }
-        }
-        self.results.summary = summarise(&self.results.measurements);
-        self.results.targets = targets::check(&self.results.summary);
-        save(&self.results, &self.file)?;
-        Ok(interrupted)
-    }
-
-    fn fail(&mut self, round: u32, case: &Case, library: &Library, how: String) {
-        self.results.failures.push(Failure { library: library.name.clone(), round, case: case.label(), how });
-    }
+    let heddle = if args.no_heddle { Vec::new() } else { args.participants.heddle(&args.pvars)? };
+    let libraries = heddle.into_iter().map(Ok).chain(args.participants.prepared_peers());
+    session::compile(libraries, sources, &args.participants.peers_dir, &mut Compiled::new(), failures)
 }
 
 /// The last words on the terminal.

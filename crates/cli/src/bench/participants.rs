@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use super::compile;
 use super::library::Library;
 use super::peers::Peer;
+use super::session::Prepared;
 use crate::report::error::BenchError;
 use crate::report::run::results_folder;
 
 /// Options that `heddle bench` and `heddle bench instructions` share. Each sets its default for `--peers`.
 #[derive(Debug, clap::Args)]
-pub(super) struct ParticipantArgs {
+pub(crate) struct ParticipantArgs {
     /// Other libraries to measure, separated by commas; they are installed from PyPI on demand.
     #[arg(long, value_enum, value_delimiter = ',')]
     peers: Vec<Peer>,
@@ -29,7 +30,7 @@ pub(super) struct ParticipantArgs {
     sources: Option<PathBuf>,
     /// The folder in which other libraries are installed and programs are compiled.
     #[arg(long, value_name = "DIR", default_value = ".peers")]
-    pub(super) peers_dir: PathBuf,
+    pub(crate) peers_dir: PathBuf,
     /// The folder for the results (default: results/BENCHMARK-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -37,8 +38,15 @@ pub(super) struct ParticipantArgs {
 
 impl ParticipantArgs {
     /// The other libraries to measure.
-    pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
+    pub(crate) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
         self.peers.iter().copied().filter(|_| !self.no_peers)
+    }
+
+    /// The same, installed where they are not yet.
+    pub(crate) fn prepared_peers(&self) -> impl Iterator<Item = Prepared> + '_ {
+        let prepare =
+            |peer: Peer| peer.prepare(&self.peers_dir).map_err(|error| (peer.name().to_owned(), error));
+        self.peers().map(prepare)
     }
 
     /// Heddle with its defaults and under each chosen model; all report the performance variables `pvars`.
@@ -46,8 +54,17 @@ impl ParticipantArgs {
     /// # Errors
     ///
     /// See [`Library::heddle`].
-    pub(super) fn heddle(&self, pvars: &[String]) -> Result<Vec<Library>, BenchError> {
+    pub(crate) fn heddle(&self, pvars: &[String]) -> Result<Vec<Library>, BenchError> {
         Library::heddle(self.prefix.as_deref(), &self.models, pvars)
+    }
+
+    /// The same with `systems` as models, before those of the command line.
+    ///
+    /// # Errors
+    ///
+    /// See [`Library::heddle`].
+    pub(crate) fn heddle_as(&self, systems: &[String], pvars: &[String]) -> Result<Vec<Library>, BenchError> {
+        Library::heddle(self.prefix.as_deref(), &[systems, &self.models].concat(), pvars)
     }
 
     /// The folder of the benchmark's C sources.
@@ -55,12 +72,12 @@ impl ParticipantArgs {
     /// # Errors
     ///
     /// See [`compile::sources`].
-    pub(super) fn sources(&self) -> Result<PathBuf, BenchError> {
+    pub(crate) fn sources(&self) -> Result<PathBuf, BenchError> {
         compile::sources(self.sources.as_deref())
     }
 
     /// The folder for the results of the benchmark `name`, which began at `started`.
-    pub(super) fn out(&self, name: &str, started: jiff::Timestamp) -> PathBuf {
+    pub(crate) fn out(&self, name: &str, started: jiff::Timestamp) -> PathBuf {
         self.out.clone().unwrap_or_else(|| results_folder(name, started))
     }
 }

@@ -200,7 +200,7 @@ impl Question {
                 points.push((place as f64, value));
             }
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            series.push(Series { colour: colour(library), points });
+            series.push(Series { colour: colour(library), points, intervals: Vec::new() });
         }
         (!rows.is_empty()).then(|| chart::Panel {
             title: self.title.to_owned(),

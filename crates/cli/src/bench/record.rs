@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::library::Library;
 use crate::report::load::Load;
 use crate::report::machine::Machine;
-use crate::report::rounds::{ENOUGH_ROUNDS, median};
+use crate::report::rounds::{ENOUGH_ROUNDS, interval, median};
 use crate::report::target::Target;
 
 /// Shares of the threads in the work, where 1 is the mean.
@@ -171,6 +171,9 @@ pub(crate) struct Figure {
     pub(crate) low: f64,
     /// Largest round.
     pub(crate) high: f64,
+    /// The interval of the median, with a confidence of 95 %.
+    #[serde(default)]
+    pub(crate) interval: Option<(f64, f64)>,
     /// Rounds that it is made of.
     pub(crate) rounds: usize,
     /// The number of rounds that were disturbed.
@@ -256,6 +259,7 @@ fn figure(measurements: &[&Measurement]) -> Option<Figure> {
         median: median(values.iter().copied())?,
         low: values.iter().copied().fold(f64::INFINITY, f64::min),
         high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        interval: interval(values.iter().copied()),
         rounds: values.len(),
         disturbed: used.iter().filter(|m| m.load.disturbs()).count(),
         calm: median(used.iter().filter_map(|m| m.line.calm)),

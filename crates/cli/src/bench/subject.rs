@@ -19,6 +19,8 @@ pub(crate) enum Subject {
     SelfPairs,
     /// Messages a second of threads, each of which exchanges with a different process.
     Neighbor,
+    /// Messages a second of senders, threads or processes, each to a process of its own.
+    Senders,
     /// Messages a second completed by tests.
     Testing,
     /// The cost of a test of a complete and of a pending request.
@@ -35,6 +37,8 @@ pub(crate) enum Subject {
     Graph500,
     /// Sends a second to `MPI_PROC_NULL`.
     Procnull,
+    /// Time of a chunk of work that threads sweep over a grid of processes.
+    Sweep,
     /// Time of a message whose parts threads compute.
     Partitioned,
     /// Time of a collective operation of all processes.
@@ -69,6 +73,7 @@ impl Subject {
             Self::Pairs => "pairs",
             Self::SelfPairs => "self",
             Self::Neighbor => "neighbor",
+            Self::Senders => "senders",
             Self::Testing => "testing",
             Self::Testcost => "testcost",
             Self::Clients => "clients",
@@ -77,6 +82,7 @@ impl Subject {
             Self::Churn => "churn",
             Self::Graph500 => "graph500",
             Self::Procnull => "procnull",
+            Self::Sweep => "sweep",
             Self::Partitioned => "partitioned",
             Self::Collective => "collective",
             Self::Overlap => "overlap",
@@ -154,6 +160,7 @@ const GROUPS: [(&str, &str, &[Subject]); 4] = [
             Subject::Pairs,
             Subject::SelfPairs,
             Subject::Neighbor,
+            Subject::Senders,
             Subject::Testing,
             Subject::Testcost,
             Subject::Clients,
@@ -162,6 +169,7 @@ const GROUPS: [(&str, &str, &[Subject]); 4] = [
             Subject::Churn,
             Subject::Graph500,
             Subject::Procnull,
+            Subject::Sweep,
             Subject::Partitioned,
         ],
     ),

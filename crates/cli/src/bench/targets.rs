@@ -106,6 +106,7 @@ pub(crate) mod tests {
             median,
             low: median,
             high: median,
+            interval: None,
             rounds: 5,
             disturbed: 0,
             calm: None,

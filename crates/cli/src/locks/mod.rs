@@ -36,7 +36,7 @@ use crate::report::run::save;
 use crate::report::run::{INTERRUPTED, results_folder, seconds};
 use crate::report::target::Verdict;
 use contender::Contender;
-use experiments::{Experiment, Sample};
+use experiments::{Experiment, Metric, Sample};
 use record::{Measurement, Participant, Results, summarise};
 use team::Effort;
 
@@ -178,6 +178,14 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
         (true, true) => ExitCode::FAILURE,
         (true, false) => ExitCode::SUCCESS,
     })
+}
+
+/// A thread's turn at a lock in the lock-latency experiment, in nanoseconds: threads over rate. `None` without a
+/// lock of that name.
+pub(crate) fn lock_latency_ns(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
+    let effort = Effort { iterations, window: limit, limit };
+    let Sample(figures) = Contender::named(lock)?.measure(Experiment::Lines, threads, &effort)?;
+    figures.into_iter().find(|(metric, _)| *metric == Metric::LatencyNs).map(|(_, value)| value)
 }
 
 /// A run in progress.

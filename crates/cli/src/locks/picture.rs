@@ -49,7 +49,7 @@ fn panel(results: &Results, rows: Vec<&Row>, from_zero: bool) -> Option<Panel> {
             .filter_map(|(place, row)| Some((place as f64, row.figures.get(&lock.name)?.median)))
             .collect();
         if !points.is_empty() {
-            series.push(Series { colour: colour(&lock.name), points });
+            series.push(Series { colour: colour(&lock.name), points, intervals: Vec::new() });
         }
     }
     Some(Panel {

@@ -52,6 +52,8 @@ pub(crate) struct Series {
     pub(crate) colour: RGBColor,
     /// Number of the place, and value, in the order of the places.
     pub(crate) points: Vec<(f64, f64)>,
+    /// Number of the place, and the ends of the interval in which the value lies, where they are known.
+    pub(crate) intervals: Vec<(f64, f64, f64)>,
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -167,6 +169,10 @@ impl Panel {
         for one in &self.series {
             chart.draw_series(LineSeries::new(one.points.iter().copied(), one.colour.stroke_width(2)))?;
             chart.draw_series(one.points.iter().map(|&point| Circle::new(point, 3, one.colour.filled())))?;
+            let bar = |&(place, low, high): &(f64, f64, f64)| {
+                PathElement::new([(place, low), (place, high)], one.colour.mix(0.5).stroke_width(2))
+            };
+            chart.draw_series(one.intervals.iter().map(bar))?;
         }
         Ok(())
     }

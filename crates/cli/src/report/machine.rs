@@ -13,6 +13,9 @@ pub(crate) struct Machine {
     pub(crate) processor_id: String,
     /// Cores this program may use.
     pub(crate) cores: usize,
+    /// NUMA nodes.
+    #[serde(default)]
+    pub(crate) numa_nodes: usize,
     /// Memory in MiB.
     pub(crate) memory_mib: u64,
     /// System and release.
@@ -43,6 +46,7 @@ impl Machine {
                 field("stepping")
             ),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
+            numa_nodes: numa_nodes(),
             memory_mib: memory_kib.unwrap_or(0_u64) / 1024,
             kernel: format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
             virtual_machine: field("flags").split(' ').any(|flag| flag == "hypervisor"),
@@ -61,4 +65,11 @@ impl Machine {
             if self.virtual_machine { ", virtual machine" } else { "" }
         )
     }
+}
+
+/// The NUMA nodes that the kernel has found; one where it does not say.
+fn numa_nodes() -> usize {
+    let is_node = |name: &str| name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok());
+    let entries = fs::read_dir("/sys/devices/system/node").into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().to_str().is_some_and(is_node)).count().max(1)
 }

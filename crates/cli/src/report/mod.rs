@@ -1,5 +1,6 @@
 //! Parts that the benchmarks of MPI and of locks share: the machine, its load, rounds, targets, pictures, the
-//! folder of a run.
+//! folder of a run, and the
+//! verdict on a paper's statement.
 
 pub(crate) mod chart;
 pub(crate) mod error;
@@ -9,3 +10,4 @@ pub(crate) mod png;
 pub(crate) mod rounds;
 pub(crate) mod run;
 pub(crate) mod target;
+pub(crate) mod verdict;

@@ -2,7 +2,6 @@
 
 use super::cases::{Figure, Row, Subject, TUNED};
 use super::results::Results;
-use super::statements::Verdict;
 use std::fmt::Write as _;
 
 /// Renders the whole page.
@@ -33,11 +32,7 @@ pub(crate) fn statements(results: &Results) -> String {
     }
     page.push_str("| section | the paper | the simulation | |\n|---|---|---|---|\n");
     for statement in &results.statements {
-        let verdict = match statement.verdict {
-            Verdict::Agrees => "agrees",
-            Verdict::InPart => "in part",
-            Verdict::Differs => "**differs**",
-        };
+        let verdict = statement.verdict.name();
         let _ = writeln!(
             page,
             "| {} | {} | {} | {verdict} |",

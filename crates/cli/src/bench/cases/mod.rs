@@ -100,7 +100,7 @@ fn regimes(full: bool, cases: &mut Vec<Case>) {
 
 /// The path inside the library, without waiting for another process, and the bookkeeping for objects.
 fn one_process(full: bool, cases: &mut Vec<Case>) {
-    use Subject::{Neighbor, Procnull, SelfPairs};
+    use Subject::{Neighbor, Procnull, SelfPairs, Senders, Sweep};
     for threads in ONE_AND_THREADS {
         for comms in [Shared, PerThread, Hinted] {
             let case = Case::new(SelfPairs, 1, &[8]).threads(threads, comms);
@@ -119,8 +119,11 @@ fn one_process(full: bool, cases: &mut Vec<Case>) {
         };
         cases.extend(ops.iter().map(|op| neighbors.clone().op(op)));
         if full {
+            cases.push(Case::new(Sweep, 4, &[512, 8 * KIB]).threads(threads, Shared));
             for op in ["isend", "send"] {
                 cases.push(Case::new(Procnull, 1, &[8]).threads(threads, Shared).op(op));
+                cases.push(Case::new(Senders, threads + 1, &[0]).threads(threads, Shared).op(op));
+                cases.push(Case::new(Senders, 2 * threads, &[0]).op(op));
             }
         }
     }

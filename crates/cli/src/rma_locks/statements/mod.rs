@@ -4,7 +4,7 @@ mod mutual_exclusion;
 mod reader_writer;
 mod statement;
 
-pub(crate) use statement::{Statement, Verdict};
+pub(crate) use statement::Statement;
 
 use self::mutual_exclusion as mcs;
 use self::reader_writer as rw;

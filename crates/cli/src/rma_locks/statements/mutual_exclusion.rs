@@ -1,7 +1,8 @@
 //! What the paper says of RMA-MCS (Fig. 3).
 
 use super::super::cases::{Figure, Subject};
-use super::statement::{Figures, Statement, Verdict};
+use super::statement::{Figures, Statement};
+use crate::report::verdict::Verdict;
 
 pub(super) fn latency(figures: &Figures<'_>, other: &'static str, factor: f64) -> Option<Statement> {
     let of = |series| {

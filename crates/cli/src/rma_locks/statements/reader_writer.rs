@@ -1,7 +1,8 @@
 //! What the paper says of RMA-RW and the hash table (Figs. 4 to 6).
 
 use super::super::cases::{ADAPTIVE_PERCENT, Figure, Row, Subject, TUNED};
-use super::statement::{Figures, Statement, Verdict, is_about};
+use super::statement::{Figures, Statement};
+use crate::report::verdict::{Verdict, is_about};
 
 pub(super) fn counters(figures: &Figures<'_>) -> Option<Statement> {
     let of = |distance: usize, p| {

@@ -1,6 +1,7 @@
 //! A statement, its verdict, and the figures that it is about.
 
 use super::super::cases::{Figure, Row, Subject};
+use crate::report::verdict::Verdict;
 use serde::Serialize;
 
 /// A statement of the paper.
@@ -14,44 +15,6 @@ pub(crate) struct Statement {
     pub(crate) simulated: String,
     /// How far the two agree.
     pub(crate) verdict: Verdict,
-}
-
-/// How the simulation stands to a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Verdict {
-    /// The same; a factor to within a factor of 2.
-    Agrees,
-    /// The same direction, with another factor or not everywhere.
-    InPart,
-    /// Something else.
-    Differs,
-}
-
-impl Verdict {
-    pub(super) fn of(agrees: bool) -> Verdict {
-        if agrees { Verdict::Agrees } else { Verdict::Differs }
-    }
-
-    /// Of a statement about many cases, some of which are otherwise.
-    pub(super) fn of_cases(otherwise: usize, all: usize) -> Verdict {
-        match otherwise {
-            0 => Verdict::Agrees,
-            some if 2 * some < all => Verdict::InPart,
-            _ => Verdict::Differs,
-        }
-    }
-
-    /// Compares a factor; one below 1 is the other direction.
-    pub(super) fn of_factor(value: f64, wanted: f64) -> Verdict {
-        if is_about(value, wanted) {
-            Verdict::Agrees
-        } else if value > 1.1 {
-            Verdict::InPart
-        } else {
-            Verdict::Differs
-        }
-    }
 }
 
 /// The rows, to be asked for figures.
@@ -94,8 +57,4 @@ impl Figures<'_> {
         processes.dedup();
         processes
     }
-}
-
-pub(super) fn is_about(value: f64, wanted: f64) -> bool {
-    value >= wanted / 2.0 && value <= wanted * 2.0
 }

@@ -1,0 +1,183 @@
+//! An experiment of a paper: the systems that it compares, what is launched, the pictures, and the paper's
+//! statements.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::measured::Measured;
+use super::view::View;
+use crate::bench::case::Case;
+use crate::report::verdict::Verdict;
+
+/// The papers whose experiments are here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Paper {
+    /// Balaji et al., Fine-grained multithreading support for hybrid threaded MPI programming, IJHPCA 2010.
+    Granularity,
+    /// Goodell et al., Minimizing MPI resource contention in multithreaded multicore environments, CLUSTER 2010.
+    Lifetime,
+    /// Amer et al., Lock contention management in multithreaded MPI, ACM TOPC 2019.
+    Contention,
+    /// Amer et al., Software combining to mitigate multithreaded MPI contention, slides, ICS 2019.
+    Combining,
+}
+
+impl Paper {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Granularity => "granularity",
+            Self::Lifetime => "lifetime",
+            Self::Contention => "contention",
+            Self::Combining => "combining",
+        }
+    }
+
+    /// Its authors and title.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Granularity => {
+                "Balaji, Buntinas, Goodell, Gropp, Thakur: Fine-grained multithreading support for hybrid threaded MPI \
+                 programming. IJHPCA 24(1), 2010"
+            }
+            Self::Lifetime => {
+                "Goodell, Balaji, Buntinas, Dózsa, Gropp, Kumar, de Supinski, Thakur: Minimizing MPI resource \
+                 contention in multithreaded multicore environments. IEEE Cluster 2010"
+            }
+            Self::Contention => {
+                "Amer, Lu, Balaji, Chabbi, Wei, Hammond, Matsuoka: Lock contention management in multithreaded MPI. \
+                 ACM TOPC 5(3), 2019"
+            }
+            Self::Combining => {
+                "Amer, Guo, Raffenetti, Si, Balaji et al.: Software combining to mitigate multithreaded MPI \
+                 contention. Slides, ICS 2019"
+            }
+        }
+    }
+}
+
+/// The form of a system that takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The paper's.
+    Paper,
+    /// Heddle's own.
+    Heddle,
+    /// Processes of one thread in place of threads.
+    Processes,
+}
+
+/// A system that an experiment compares. Heddle's default, and the other libraries, take part in any case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct System {
+    /// Its name in the paper, or for Heddle's form that of the model.
+    pub(super) label: &'static str,
+    /// Its settings, as `heddle bench --models` has them.
+    pub(super) settings: &'static str,
+    /// Its form.
+    pub(super) form: Form,
+}
+
+/// A system in the paper's form.
+pub(super) const fn paper(label: &'static str, settings: &'static str) -> System {
+    System { label, settings, form: Form::Paper }
+}
+
+/// A model of Heddle's.
+pub(super) const fn heddle(model: &'static str) -> System {
+    System { label: model, settings: model, form: Form::Heddle }
+}
+
+/// Single-threaded processes.
+pub(super) const PROCESSES: System =
+    System { label: "processes", settings: "processes", form: Form::Processes };
+
+/// The label of Heddle's default.
+pub(super) const DEFAULT: &str = "Heddle's default";
+
+/// The numbers of threads and the sizes that a run measures.
+#[derive(Debug, Clone)]
+pub(crate) struct Points {
+    /// Numbers of threads, ascending.
+    pub(super) threads: Vec<u32>,
+    /// The cores of this machine.
+    pub(super) cores: u32,
+}
+
+/// An experiment.
+pub(crate) struct Experiment {
+    /// The paper.
+    pub(super) paper: Paper,
+    /// Its names on the command line: the paper's figures and tables, or a word for the section.
+    pub(super) names: &'static [&'static str],
+    /// The question.
+    pub(super) title: &'static str,
+    /// The differences from the paper's experiment.
+    pub(super) note: &'static str,
+    /// The systems of the paper, and Heddle's forms of them.
+    pub(super) systems: &'static [System],
+    /// The launches.
+    pub(super) cases: fn(&Points) -> Vec<Case>,
+    /// The locks that are measured by themselves: name here, label.
+    pub(super) locks: &'static [(&'static str, &'static str)],
+    /// Heddle's performance variables that the pictures need.
+    pub(super) pvars: &'static [&'static str],
+    /// Whether cache misses are counted.
+    pub(super) misses: bool,
+    /// The cores that n threads, or processes, and their partners need to run at once.
+    pub(super) cores: fn(u32) -> u32,
+    /// The pictures.
+    pub(super) views: &'static [View],
+    /// The paper's statements.
+    pub(super) claims: &'static [Claim],
+}
+
+impl Experiment {
+    /// The name of its files: paper and first name.
+    pub(super) fn file_name(&self) -> String {
+        format!("{}-{}", self.paper.name(), self.names[0])
+    }
+}
+
+/// A statement of a paper.
+pub(super) struct Claim {
+    /// The figure or section.
+    pub(super) figure: &'static str,
+    /// The statement.
+    pub(super) text: &'static str,
+    /// The least machine on which it means something.
+    pub(super) needs: Needs,
+    /// Compares it with what was measured, for a number of threads.
+    pub(super) check: fn(&Measured<'_>, u32) -> Option<Finding>,
+}
+
+/// The least machine on which a statement means something.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Needs {
+    /// A core for each of that number of threads, and for their partners.
+    Threads(u32),
+    /// The same, and several NUMA nodes: it is about locks that know the levels of the machine.
+    Nodes(u32),
+}
+
+/// The result of a comparison.
+pub(super) struct Finding {
+    /// The figures.
+    pub(super) here: String,
+    /// How they stand to the statement.
+    pub(super) verdict: Verdict,
+}
+
+/// A statement and how the measurement stands to it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Statement {
+    /// The figure or section.
+    pub(super) figure: &'static str,
+    /// What the paper says.
+    pub(super) paper: &'static str,
+    /// The figures here.
+    pub(super) here: String,
+    /// How they stand to the statement.
+    pub(super) verdict: Verdict,
+}

@@ -1,0 +1,225 @@
+//! `heddle papers`: the experiments of the papers whose models Heddle has, on this machine: the papers' systems in
+//! their form, Heddle's forms of them, Heddle's default and the other libraries, and the papers' statements beside
+//! the figures.
+//!
+//! Each experiment is a run of the programs of `heddle bench`, in alternating rounds. A statement that needs more
+//! cores, or levels of them, than there are is shown with the figures and called not testable here.
+
+mod combining;
+mod contention;
+mod experiment;
+mod granularity;
+mod lifetime;
+mod locks;
+mod measured;
+mod page;
+mod picture;
+mod results;
+mod run;
+mod view;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::bench::case::Effort;
+use crate::bench::launch::Runner;
+use crate::bench::participants::ParticipantArgs;
+use crate::bench::session::Compiled;
+use crate::report::error::BenchError;
+use crate::report::machine::Machine;
+use crate::report::png;
+use crate::report::run::{INTERRUPTED, save, seconds};
+use experiment::{Experiment, Paper, Points};
+use results::Results;
+use run::Run;
+
+/// Options of `heddle papers`.
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("peers", |peers| peers.default_values(["mpich", "openmpi", "impi"])))]
+pub(crate) struct PapersArgs {
+    /// The paper (default: all).
+    #[arg(value_enum)]
+    paper: Option<Paper>,
+    /// Its experiments, by figure (fig3), table (table1) or word (default: all; --list names them).
+    #[arg(requires = "paper")]
+    experiments: Vec<String>,
+    /// Short runs and few rounds: a first impression.
+    #[arg(long)]
+    quick: bool,
+    /// Only list the experiments and the papers' statements.
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    participants: ParticipantArgs,
+    /// Numbers of threads, separated by commas (default: powers of two up to 16).
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=128))]
+    threads: Vec<u32>,
+    /// Rounds over all systems; from 6 on, medians have an interval of 95 % confidence.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Repetitions in each launch.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
+    reps: Option<u32>,
+    /// Seconds of a repetition.
+    #[arg(long, value_parser = seconds)]
+    seconds: Option<f64>,
+    /// Seconds after which a launch is ended.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// The pictures as PNG too.
+    #[arg(long)]
+    png: bool,
+}
+
+/// All experiments.
+fn all() -> impl Iterator<Item = &'static Experiment> {
+    granularity::EXPERIMENTS
+        .iter()
+        .chain(&lifetime::EXPERIMENTS)
+        .chain(contention::experiments())
+        .chain(&combining::EXPERIMENTS)
+}
+
+impl PapersArgs {
+    /// The experiments asked for.
+    fn chosen(&self) -> Result<Vec<&'static Experiment>, BenchError> {
+        let of_paper = |experiment: &&Experiment| self.paper.is_none_or(|paper| paper == experiment.paper);
+        let known: Vec<&Experiment> = all().filter(of_paper).collect();
+        if let Some(unknown) =
+            self.experiments.iter().find(|name| known.iter().all(|it| !it.names.contains(&name.as_str())))
+        {
+            let names: Vec<&str> = known.iter().flat_map(|it| it.names).copied().collect();
+            return Err(BenchError::Options(format!(
+                "the paper has no experiment {unknown:?} here; it has {}",
+                names.join(", ")
+            )));
+        }
+        let wanted = |experiment: &&&Experiment| {
+            self.experiments.is_empty()
+                || self.experiments.iter().any(|name| experiment.names.contains(&name.as_str()))
+        };
+        Ok(known.iter().filter(wanted).copied().collect())
+    }
+
+    fn effort(&self) -> Effort {
+        let usual = if self.quick {
+            Effort { rounds: 2, reps: 1, seconds: 0.1, warm: 0.02 }
+        } else {
+            Effort { rounds: 6, reps: 2, seconds: 0.2, warm: 0.05 }
+        };
+        let seconds = self.seconds.unwrap_or(usual.seconds);
+        Effort {
+            rounds: self.rounds.unwrap_or(usual.rounds),
+            reps: self.reps.unwrap_or(usual.reps),
+            seconds,
+            warm: usual.warm.min(seconds),
+        }
+    }
+
+    fn points(&self, machine: &Machine) -> Points {
+        let mut threads = if self.threads.is_empty() { vec![1, 2, 4, 8, 16] } else { self.threads.clone() };
+        threads.sort_unstable();
+        threads.dedup();
+        Points { threads, cores: machine.cores as u32 }
+    }
+}
+
+/// Runs `heddle papers`.
+///
+/// # Errors
+///
+/// If nothing can be measured or results cannot be written.
+pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
+    let experiments = args.chosen()?;
+    if args.list {
+        experiments.iter().for_each(|experiment| print!("{}", page::listing(experiment)));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let machine = Machine::read();
+    let started = jiff::Timestamp::now();
+    let out = args.participants.out("papers", started);
+    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    eprintln!("{}", machine.sentence());
+    let mut run = Run {
+        args: &args.participants,
+        sources: args.participants.sources()?,
+        points: args.points(&machine),
+        effort: args.effort(),
+        machine,
+        started,
+        compiled: Compiled::new(),
+        runner: Some(Runner::new(Duration::from_secs(args.timeout))?),
+    };
+    let page = out.join("page.md");
+    let mut all: Vec<(&Experiment, Results)> = Vec::new();
+    let mut complete = true;
+    for experiment in experiments {
+        eprintln!("{}: {}", experiment.file_name(), experiment.title);
+        let results = run.measure(experiment, &out)?;
+        complete = results.record.complete;
+        save(&results, &file(&out, experiment, "json"))?;
+        let picture = file(&out, experiment, "svg");
+        picture::draw(experiment, &results, &picture)?;
+        if args.png {
+            png::beside(&picture)?;
+        }
+        all.push((experiment, results));
+        fs::write(&page, page::render(&all)).map_err(BenchError::file("write", &page))?;
+        if !complete {
+            break;
+        }
+    }
+    print!("{}", page::summary(&all));
+    println!("results: {}", out.display());
+    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
+}
+
+fn file(out: &std::path::Path, experiment: &Experiment, extension: &str) -> PathBuf {
+    out.join(experiment.file_name()).with_extension(extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use heddle_model::Model;
+
+    use super::all;
+    use super::experiment::{Form, Points};
+
+    #[test]
+    fn names_find_one_experiment_each() {
+        let names: Vec<_> = all().flat_map(|it| it.names.iter().map(|name| (it.paper, *name))).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+
+    #[test]
+    fn every_system_begins_with_a_model_that_exists() {
+        for system in all().flat_map(|it| it.systems).filter(|system| system.form != Form::Processes) {
+            let model = system.settings.split('+').next().expect("its first part");
+            assert!(Model::named(model).is_ok(), "{}", system.settings);
+        }
+    }
+
+    #[test]
+    fn labels_and_settings_are_different_within_an_experiment() {
+        for experiment in all() {
+            let labels: BTreeSet<_> = experiment.systems.iter().map(|system| system.label).collect();
+            let settings: BTreeSet<_> = experiment.systems.iter().map(|system| system.settings).collect();
+            assert_eq!((labels.len(), settings.len()), (experiment.systems.len(), experiment.systems.len()));
+        }
+    }
+
+    #[test]
+    fn every_experiment_has_cases_pictures_and_statements() {
+        let points = Points { threads: vec![1, 2], cores: 2 };
+        for experiment in all() {
+            let cases = (experiment.cases)(&points);
+            let labels: BTreeSet<String> = cases.iter().map(|case| case.label()).collect();
+            assert_eq!(labels.len(), cases.len(), "{}", experiment.file_name());
+            assert!(!cases.is_empty() && !experiment.views.is_empty() && !experiment.claims.is_empty());
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The pictures of an experiment: a panel a figure of the paper, a colour a system.
+
+use std::path::Path;
+
+use plotters::style::{Color, HSLColor, RGBColor};
+
+use super::experiment::{DEFAULT, Experiment, Form};
+use super::measured::{Measured, Point};
+use super::results::Results;
+use super::view::{Quantity, View};
+use crate::report::chart::{PANEL, Panel, Picture, Series};
+use crate::report::error::BenchError;
+
+/// The label of the best of the other libraries.
+const BEST_PEER: &str = "best of the others";
+
+/// Draws the pictures into the SVG file `path`.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> Result<(), BenchError> {
+    let measured = Measured { experiment, rows: &results.record.summary };
+    let curves = curves(experiment);
+    let panels: Vec<Panel> =
+        experiment.views.iter().filter_map(|view| panel(&measured, view, &curves)).collect();
+    let shown = |colour| panels.iter().flat_map(|panel| &panel.series).any(|one| one.colour == colour);
+    let heading =
+        format!("{}: {}. {}", experiment.paper.name(), experiment.title, results.record.machine.sentence());
+    let legend = curves.iter().filter(|(_, colour)| shown(*colour));
+    let legend = legend.map(|(label, colour)| ((*label).to_owned(), *colour)).collect();
+    Picture { heading, legend, panel: PANEL, panels }.draw(path)
+}
+
+/// The labels and their colours: the default red, processes and the other libraries grey, the circle of colours for
+/// the paper's systems, and lighter for Heddle's forms.
+fn curves(experiment: &Experiment) -> Vec<(&'static str, RGBColor)> {
+    let count = |form| experiment.systems.iter().filter(|system| system.form == form).count() as f64;
+    let (papers, heddles) = (count(Form::Paper), count(Form::Heddle));
+    let (mut paper, mut heddle) = (0.0, 0.0);
+    let mut curves = vec![(DEFAULT, RGBColor(200, 30, 45))];
+    for system in experiment.systems {
+        let colour = match system.form {
+            Form::Processes => RGBColor(120, 120, 120),
+            Form::Paper => {
+                paper += 1.0;
+                of_circle(0.08 + 0.8 * (paper - 0.5) / papers, 0.85, 0.38)
+            }
+            Form::Heddle => {
+                heddle += 1.0;
+                of_circle(0.1 + 0.8 * (heddle - 0.5) / heddles, 0.75, 0.72)
+            }
+        };
+        curves.push((system.label, colour));
+    }
+    curves.push((BEST_PEER, RGBColor(30, 30, 30)));
+    curves
+}
+
+fn of_circle(hue: f64, saturation: f64, lightness: f64) -> RGBColor {
+    let (red, green, blue) = HSLColor(hue, saturation, lightness).to_backend_color().rgb;
+    RGBColor(red, green, blue)
+}
+
+/// A panel; nothing if nothing was measured for it.
+fn panel(measured: &Measured<'_>, view: &View, curves: &[(&str, RGBColor)]) -> Option<Panel> {
+    let places = measured.places(view);
+    let mut series = Vec::new();
+    for (label, colour) in curves {
+        let point = |place: u64| -> Option<Point> {
+            if *label == BEST_PEER {
+                Some(measured.best_peer(view, place)?.1)
+            } else {
+                measured.point(label, view, place)
+            }
+        };
+        let mut one = Series { colour: *colour, points: Vec::new(), intervals: Vec::new() };
+        for (number, &place) in places.iter().enumerate() {
+            let Some((value, interval)) = point(place) else { continue };
+            one.points.push((number as f64, value));
+            one.intervals.extend(interval.map(|(low, high)| (number as f64, low, high)));
+        }
+        if !one.points.is_empty() {
+            series.push(one);
+        }
+    }
+    (!series.is_empty()).then(|| Panel {
+        title: view.title.to_owned(),
+        axis: view.axis(),
+        places: places.iter().map(|&place| view.place_name(place)).collect(),
+        from_zero: matches!(view.shows, Quantity::Share(..)),
+        series,
+    })
+}

@@ -1,0 +1,134 @@
+//! Measures an experiment and compares the figures with the paper's statements.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::experiment::{Claim, Experiment, Form, Needs, Points, Statement, System};
+use super::locks;
+use super::measured::Measured;
+use super::results::Results;
+use crate::bench::case::{Case, Effort};
+use crate::bench::launch::Runner;
+use crate::bench::library::{HEDDLE, Library};
+use crate::bench::participants::ParticipantArgs;
+use crate::bench::record::{self, Participant, Row, summarise};
+use crate::bench::session::{self, Compiled, Session};
+use crate::report::error::BenchError;
+use crate::report::machine::Machine;
+use crate::report::verdict::Verdict;
+
+/// The parts that all experiments of a run share.
+pub(super) struct Run<'a> {
+    pub(super) args: &'a ParticipantArgs,
+    pub(super) sources: PathBuf,
+    pub(super) points: Points,
+    pub(super) effort: Effort,
+    pub(super) machine: Machine,
+    pub(super) started: jiff::Timestamp,
+    pub(super) compiled: Compiled,
+    /// Away while an experiment uses it.
+    pub(super) runner: Option<Runner>,
+}
+
+impl Run<'_> {
+    /// Measures an experiment; the record is in `out` after every launch.
+    pub(super) fn measure(&mut self, experiment: &Experiment, out: &Path) -> Result<Results, BenchError> {
+        let mut failures = Vec::new();
+        let libraries = self.libraries(experiment)?.into_iter().map(Ok).chain(self.args.prepared_peers());
+        let libraries = session::compile(
+            libraries,
+            &self.sources,
+            &self.args.peers_dir,
+            &mut self.compiled,
+            &mut failures,
+        )?;
+        let runner = self.runner.take().ok_or(BenchError::NothingToMeasure)?;
+        let results = record::Results {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: std::env::args().collect(),
+            started: self.started.to_string(),
+            complete: false,
+            machine: self.machine.clone(),
+            libraries: libraries.iter().map(|(library, _)| Participant::from(library)).collect(),
+            measurements: Vec::new(),
+            failures,
+            summary: Vec::new(),
+            targets: Vec::new(),
+        };
+        let mut session = Session {
+            effort: self.effort,
+            runner,
+            cases: (experiment.cases)(&self.points),
+            libraries,
+            results,
+            conclude: |_| (),
+            file: super::file(out, experiment, "json"),
+            timeouts: HashMap::new(),
+        };
+        let interrupted = session.rounds()?;
+        let Session { runner, mut results, .. } = session;
+        self.runner = Some(runner);
+        if !interrupted {
+            results.measurements.extend(locks::measure(experiment, &self.points, &self.effort));
+        }
+        results.summary = summarise(&results.measurements);
+        results.complete = !interrupted;
+        Ok(Results {
+            paper: experiment.paper,
+            experiment: experiment.names,
+            title: experiment.title,
+            statements: self.statements(experiment, &results.summary),
+            record: results,
+        })
+    }
+
+    /// Heddle with its defaults, and as each system of the experiment.
+    fn libraries(&self, experiment: &Experiment) -> Result<Vec<Library>, BenchError> {
+        let pvars: Vec<String> = experiment.pvars.iter().map(|&name| name.to_owned()).collect();
+        let (processes, models): (Vec<&System>, Vec<&System>) =
+            experiment.systems.iter().partition(|system| system.form == Form::Processes);
+        let settings: Vec<String> = models.iter().map(|system| system.settings.to_owned()).collect();
+        let mut libraries = self.args.heddle_as(&settings, &pvars)?;
+        libraries.iter_mut().for_each(|library| library.takes = |case: &Case| case.multiple);
+        let default = libraries[0].clone();
+        libraries.extend(processes.iter().map(|system| Library {
+            name: format!("{HEDDLE}:{}", system.settings),
+            takes: |case| !case.multiple,
+            ..default.clone()
+        }));
+        if experiment.misses {
+            libraries.iter_mut().for_each(|library| library.program_arguments.push("--misses".to_owned()));
+        }
+        Ok(libraries)
+    }
+
+    fn statements(&self, experiment: &Experiment, rows: &[Row]) -> Vec<Statement> {
+        let measured = Measured { experiment, rows };
+        experiment.claims.iter().map(|claim| self.statement(experiment, claim, &measured)).collect()
+    }
+
+    /// Compares a statement with the figures of the most threads that have a core each; where those are too few, with
+    /// the figures of the threads that it speaks of.
+    fn statement(&self, experiment: &Experiment, claim: &Claim, measured: &Measured<'_>) -> Statement {
+        let (threads, nodes) = match claim.needs {
+            Needs::Threads(threads) => (threads, 1),
+            Needs::Nodes(threads) => (threads, 2),
+        };
+        let fits = |n: &&u32| (experiment.cores)(**n) <= self.points.cores;
+        let most = self.points.threads.iter().filter(fits).max().copied().unwrap_or(0);
+        let lack = match (most < threads, self.machine.numa_nodes < nodes) {
+            (true, _) => Some(format!("needs {} cores", (experiment.cores)(threads))),
+            (false, true) => Some("needs several NUMA nodes".to_owned()),
+            (false, false) => None,
+        };
+        let of_it = self.points.threads.iter().copied().find(|&n| n >= threads);
+        let n =
+            if most >= threads { most } else { of_it.or(self.points.threads.last().copied()).unwrap_or(1) };
+        let (here, verdict) = match ((claim.check)(measured, n), lack) {
+            (Some(finding), None) => (finding.here, finding.verdict),
+            (Some(finding), Some(lack)) => (format!("{lack}. {}", finding.here), Verdict::NotTestable),
+            (None, lack) => (lack.unwrap_or_default(), Verdict::NotMeasured),
+        };
+        Statement { figure: claim.figure, paper: claim.text, here, verdict }
+    }
+}
