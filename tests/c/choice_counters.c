@@ -1,14 +1,15 @@
 // The counters of critical sections count what happens: acquisitions that found another thread inside, how long they waited,
-// operations run for others, tries that were refused, and acquisitions that completed something.
+// operations run for others, tries that were refused, acquisitions that completed something, requests that are complete, and
+// what collections found.
 // ranks: 2
 // levels: multiple
 // models: default
-// variants: waiting combined refused progress
+// variants: waiting waiting-progress combined refused progress completed collections
 // heddle: only
 #include "counters.h"
 #include "inside.h"
 
-enum { WAITERS = 4, MESSAGE = 50, HELD_MS = 5, MESSAGES = 100 };
+enum { WAITERS = 4, MESSAGE = 50, HELD_MS = 5, MESSAGES = 100, USED = 4, THRESHOLD = 10 };
 
 static struct actor waiters[WAITERS];
 // Once all waiters sleep, the thread inside stays for a known time.
@@ -46,20 +47,75 @@ static void check_refused(void) {
     CHECK_OK(MPI_Wait(&inside.requests[MESSAGE], MPI_STATUS_IGNORE));
 }
 
+// The contended acquisitions and the time waited, by path and together.
+struct contention {
+    struct counter main, progress, sum, main_time, progress_time, time;
+};
+
+static struct contention contention_start(void) {
+    return (struct contention){
+        .main = counter_start("heddle_contended_acquisitions_main"),
+        .progress = counter_start("heddle_contended_acquisitions_progress"),
+        .sum = counter_start("heddle_contended_acquisitions"),
+        .main_time = timer_start("heddle_time_waited_main"),
+        .progress_time = timer_start("heddle_time_waited_progress"),
+        .time = timer_start("heddle_time_waited"),
+    };
+}
+
+struct contended {
+    unsigned long long main, progress;
+    double main_time, progress_time;
+};
+
+static struct contended contention_end(struct contention *counted) {
+    struct contended ended = {counter_end(&counted->main), counter_end(&counted->progress), timer_end(&counted->main_time),
+                              timer_end(&counted->progress_time)};
+    CHECK_EQ(counter_end(&counted->sum), ended.main + ended.progress);
+    double difference = timer_end(&counted->time) - ended.main_time - ended.progress_time;
+    CHECK(difference > -1e-6 && difference < 1e-6);
+    return ended;
+}
+
 static void check_waiting(bool combined) {
-    double waited = 0;
-    struct counter contended = counter_start("heddle_contended_acquisitions");
     struct counter for_others = counter_start("heddle_operations_for_others");
-    struct counter time = counter_start_class("heddle_time_waited", MPI_T_PVAR_CLASS_TIMER);
+    struct contention counted = contention_start();
     for (int i = 0; i < WAITERS; i++) prepare(i);
     hold_while(direct);
     CHECK_OK(MPI_Waitall(WAITERS, inside.requests, MPI_STATUSES_IGNORE));
-    CHECK_OK(MPI_T_pvar_read(time.session, time.handle, &waited));
-    CHECK_OK(MPI_T_pvar_session_free(&time.session));
-    CHECK(counter_end(&contended) >= WAITERS);
+    struct contended contended = contention_end(&counted);
+    // The thread inside may find a waiter there when it comes again.
+    CHECK(contended.main >= WAITERS && contended.main <= WAITERS + 1);
+    CHECK_EQ(contended.progress, 0);
     CHECK_EQ(counter_end(&for_others), combined ? WAITERS : 0);
     // Of combined operations only a sample is timed.
-    if (!combined) CHECK(waited >= WAITERS * HELD_MS * 1e-3);
+    if (!combined) CHECK(contended.main_time >= WAITERS * HELD_MS * 1e-3);
+}
+
+static void wait_for_message(int index) { CHECK_OK(MPI_Wait(&inside.requests[index], MPI_STATUS_IGNORE)); }
+
+static void direct_wait(int index) {
+    (void)index;
+    sem_wait(&inside.held);
+    actor_begin(&waiters[0], MESSAGE, wait_for_message);
+    CHECK(await_sleep(&waiters[0]) != 0);
+    nanosleep(&(struct timespec){.tv_nsec = HELD_MS * 1000000L}, NULL);
+    sem_post(&inside.released);
+    CHECK_OK(MPI_Send(&index, 1, MPI_INT, 0, MESSAGE, inside.comm));
+    actor_end(&waiters[0]);
+}
+
+// A thread that waits for a message waits on the progress path.
+static void check_waiting_progress(void) {
+    int received = 0;
+    struct contention counted = contention_start();
+    CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 0, MESSAGE, inside.comm, &inside.requests[MESSAGE]));
+    hold_while(direct_wait);
+    struct contended contended = contention_end(&counted);
+    CHECK(contended.progress >= 1);
+    CHECK(contended.progress_time >= HELD_MS * 1e-3);
+    // The thread inside may find others there when it comes again, and so may the thread that sends.
+    CHECK(contended.main <= 2);
 }
 
 static void check_progress(void) {
@@ -76,10 +132,82 @@ static void check_progress(void) {
     CHECK(counter_end(&productive) <= counter_end(&entries));
 }
 
+// Of requests that complete one by one, those are counted that the program has not completed yet.
+static void check_completed(void) {
+    int received[MESSAGES], before, idle;
+    MPI_Request requests[MESSAGES], persistent;
+    struct counter level = counter_start_class("heddle_completed_requests", MPI_T_PVAR_CLASS_LEVEL);
+    before = (int)counter_read(&level);
+    CHECK_OK(MPI_Recv_init(&idle, 1, MPI_INT, 0, MESSAGE, inside.comm, &persistent));
+    for (int i = 0; i < MESSAGES; i++) {
+        CHECK_OK(MPI_Irecv(&received[i], 1, MPI_INT, 0, MESSAGE, inside.comm, &requests[i]));
+    }
+    CHECK_EQ(counter_read(&level), before);
+    for (int i = 0; i < MESSAGES; i++) {
+        CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, MESSAGE, inside.comm));
+        CHECK_EQ(counter_read(&level), before + i + 1);
+    }
+    CHECK_OK(MPI_Waitall(MESSAGES / 2, requests, MPI_STATUSES_IGNORE));
+    CHECK_EQ(counter_read(&level), before + MESSAGES / 2);
+    for (int i = MESSAGES / 2; i < MESSAGES; i++) CHECK_OK(MPI_Request_free(&requests[i]));
+    CHECK_EQ(counter_read(&level), before);
+    // A persistent request waits to be started again once it is complete.
+    CHECK_OK(MPI_Start(&persistent));
+    CHECK_OK(MPI_Send(&before, 1, MPI_INT, 0, MESSAGE, inside.comm));
+    CHECK_EQ(counter_read(&level), before + 1);
+    CHECK_OK(MPI_Wait(&persistent, MPI_STATUS_IGNORE));
+    CHECK_EQ(counter_end(&level), before);
+    CHECK_OK(MPI_Request_free(&persistent));
+}
+
+static MPI_Datatype make_type(void) {
+    MPI_Datatype type;
+    CHECK_OK(MPI_Type_contiguous(1, MPI_INT, &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    return type;
+}
+
+// Makes datatypes and frees them.
+static void free_types(int count) {
+    for (int i = 0; i < count; i++) {
+        MPI_Datatype type = make_type();
+        CHECK_OK(MPI_Type_free(&type));
+    }
+}
+
+// A collection keeps the freed datatypes that active receives use, and destroys the others.
+static void check_collections(void) {
+    int received[USED];
+    MPI_Request requests[USED];
+    struct counter cycles = counter_start("heddle_collections");
+    struct counter marks = counter_start("heddle_collection_marks");
+    struct counter sweeps = counter_start("heddle_collection_sweeps");
+    for (int i = 0; i < USED; i++) {
+        MPI_Datatype type = make_type();
+        CHECK_OK(MPI_Irecv(&received[i], 1, type, 0, MESSAGE, inside.comm, &requests[i]));
+        CHECK_OK(MPI_Type_free(&type));
+    }
+    free_types(THRESHOLD - USED);
+    CHECK_EQ(counter_read(&cycles), 0);
+    // As many are freed now as start a collection: the next datatype does.
+    free_types(1);
+    CHECK_EQ(counter_read(&cycles), 1);
+    CHECK_EQ(counter_read(&marks), USED);
+    CHECK_EQ(counter_read(&sweeps), THRESHOLD - USED);
+    for (int i = 0; i < USED; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, MESSAGE, inside.comm));
+    CHECK_OK(MPI_Waitall(USED, requests, MPI_STATUSES_IGNORE));
+    free_types(THRESHOLD);
+    CHECK_EQ(counter_end(&cycles), 2);
+    CHECK_EQ(counter_end(&marks), USED);
+    CHECK_EQ(counter_end(&sweeps), 2 * THRESHOLD);
+}
+
 int main(int argc, char **argv) {
     const char *variant = argv[argc - 1];
     int provided, value = 0;
+    if (strcmp(variant, "waiting-progress") == 0) CHECK_EQ(setenv("HEDDLE_PROGRESS_ENTRY", "wait", 1), 0);
     if (strcmp(variant, "combined") == 0) CHECK_EQ(setenv("HEDDLE_EXECUTION", "csync", 1), 0);
+    if (strcmp(variant, "collections") == 0) CHECK_EQ(setenv("HEDDLE_COLLECT_THRESHOLD", "10", 1), 0);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
     inside_begin(MPI_COMM_WORLD);
@@ -91,6 +219,12 @@ int main(int argc, char **argv) {
         }
     } else if (check_rank == 0 && strcmp(variant, "refused") == 0) {
         check_refused();
+    } else if (check_rank == 0 && strcmp(variant, "waiting-progress") == 0) {
+        check_waiting_progress();
+    } else if (check_rank == 0 && strcmp(variant, "completed") == 0) {
+        check_completed();
+    } else if (check_rank == 0 && strcmp(variant, "collections") == 0) {
+        check_collections();
     } else if (check_rank == 0) {
         check_waiting(strcmp(variant, "combined") == 0);
     }

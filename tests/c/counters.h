@@ -17,7 +17,8 @@ CHECK_UNUSED static struct counter counter_start_class(const char *name, int cla
     CHECK_OK(MPI_T_pvar_session_create(&counter.session));
     CHECK_OK(MPI_T_pvar_get_index(name, class, &index));
     CHECK_OK(MPI_T_pvar_handle_alloc(counter.session, index, NULL, &counter.handle, &counter.elements));
-    CHECK_OK(MPI_T_pvar_start(counter.session, counter.handle));
+    // A level always shows the present number.
+    if (class != MPI_T_PVAR_CLASS_LEVEL) CHECK_OK(MPI_T_pvar_start(counter.session, counter.handle));
     return counter;
 }
 
@@ -37,6 +38,17 @@ CHECK_UNUSED static unsigned long long counter_end(struct counter *counter) {
     unsigned long long count = counter_read(counter);
     CHECK_OK(MPI_T_pvar_session_free(&counter->session));
     return count;
+}
+
+CHECK_UNUSED static struct counter timer_start(const char *name) { return counter_start_class(name, MPI_T_PVAR_CLASS_TIMER); }
+
+// Ends the timer of one element, and returns the seconds.
+CHECK_UNUSED static double timer_end(struct counter *timer) {
+    double seconds = 0;
+    CHECK_EQ(timer->elements, 1);
+    CHECK_OK(MPI_T_pvar_read(timer->session, timer->handle, &seconds));
+    CHECK_OK(MPI_T_pvar_session_free(&timer->session));
+    return seconds;
 }
 
 #endif

@@ -54,14 +54,17 @@ pub fn collect_now() {
 #[inline]
 fn counted(collect: impl FnOnce(&mut dyn FnMut(Step)) -> bool) {
     let mut begun = None;
-    let mut destroyed = 0;
+    let (mut marked, mut destroyed) = (0, 0);
     let mut note = |step| match step {
         Step::Begun if Tracepoint::Collection.is_observed() => begun = Some(clock::now_ns()),
+        Step::Marked(number) => marked = number,
         Step::Destroyed => destroyed += 1,
         _ => {}
     };
     if collect(&mut note) {
         counters::count(Event::Collection, 1);
+        counters::count(Event::CollectionMark, marked);
+        counters::count(Event::CollectionSweep, destroyed);
         if let Some(begun) = begun {
             Tracepoint::Collection.pass(|| [destroyed, clock::now_ns().saturating_sub(begun)]);
         }

@@ -1,6 +1,8 @@
 //! The table of counters, which each process prints when it ends if `HEDDLE_STATS` is set.
 
 use heddle_message::domain::Domain;
+use heddle_message::request;
+use heddle_model::Path;
 use heddle_model::counters::{self, Entry, Event, Section, SectionTotals};
 use heddle_settings::Settings;
 use std::fmt::Write as _;
@@ -34,40 +36,50 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     if !rows.is_empty() {
         let _ = writeln!(
             out,
-            "  {:<16} {:>12} {:>10} {:>12} {:>10} {:>11} {:>11} {:>12} {:>11}",
+            "  {:<16} {:>12} {:>10} {:>10} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}",
             "section",
             "issue",
             "productive",
+            "contended",
+            "waited ms",
             "progress",
             "productive",
             "contended",
-            "refused",
             "waited ms",
+            "refused",
             "for others"
         );
     }
     for (name, row) in &rows {
-        let (main, progress) = (row.count(Entry::Main), row.count(Entry::Progress));
-        let _ = writeln!(
-            out,
-            "  {name:<16} {main:>12} {:>10} {progress:>12} {:>10} {:>11} {:>11} {:>12.3} {:>11}",
-            percentage(row.productive_main(), main),
-            percentage(row.count(Entry::Productive), progress),
-            row.count(Entry::Contended),
-            row.count(Entry::Refused),
-            row.waited_ns() as f64 / 1e6,
-            row.count(Entry::ForOthers),
-        );
+        let _ = write!(out, "  {name:<16}");
+        for (path, entries, productive) in [
+            (Path::Main, Entry::Main, row.productive_main()),
+            (Path::Progress, Entry::Progress, row.count(Entry::Productive)),
+        ] {
+            let _ = write!(
+                out,
+                " {:>12} {:>10} {:>10} {:>10.3}",
+                row.count(entries),
+                percentage(productive, row.count(entries)),
+                row.count(Entry::contended(path)),
+                row.waited_ns_on(path) as f64 / 1e6,
+            );
+        }
+        let _ = writeln!(out, " {:>10} {:>10}", row.count(Entry::Refused), row.count(Entry::ForOthers));
     }
     let _ = writeln!(
         out,
-        "  requests {} (live {}), unexpected messages {} (waiting {}), matching steps {}, collections {}",
+        "  requests {} (live {}, complete {}), unexpected messages {} (waiting {}), matching steps {}, \
+         collections {} (marks {}, sweeps {})",
         totals.events(Event::RequestTaken),
         totals.live_requests(),
+        request::complete_and_not_freed(),
         totals.events(Event::Unexpected),
         totals.waiting_messages(),
         totals.events(Event::MatchingStep),
         totals.events(Event::Collection),
+        totals.events(Event::CollectionMark),
+        totals.events(Event::CollectionSweep),
     );
     out
 }

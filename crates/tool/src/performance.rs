@@ -5,7 +5,8 @@
 //! percentages show the present value to all handles.
 
 use super::value::{Type, Value};
-use heddle_message::domain;
+use heddle_message::{domain, request};
+use heddle_model::Path;
 use heddle_model::counters::{self, Entry, Event, MOST_VNIS, Section, SectionTotals, Totals};
 use heddle_spec::constants as mpi;
 use std::fmt;
@@ -134,9 +135,21 @@ const FIGURES: &[Figure] = &[
         "how often it was entered to wait for an operation, and one was completed",
         |it| it.count(Entry::Productive),
     ),
-    counter("contended_acquisitions", "how often it was entered after it had been found taken", |it| {
-        it.count(Entry::Contended)
-    }),
+    counter(
+        "contended_acquisitions",
+        "how often it was entered after it had been found taken",
+        SectionTotals::contended,
+    ),
+    counter(
+        "contended_acquisitions_main",
+        "how often it was entered to issue an operation, after it had been found taken",
+        |it| it.count(Entry::ContendedMain),
+    ),
+    counter(
+        "contended_acquisitions_progress",
+        "how often it was entered to wait for an operation, after it had been found taken",
+        |it| it.count(Entry::ContendedProgress),
+    ),
     counter("refused_tries", "how often it was found taken by a thread that then went away", |it| {
         it.count(Entry::Refused)
     }),
@@ -146,6 +159,18 @@ const FIGURES: &[Figure] = &[
     real(Class::Timer, "time_waited", "how long threads that found it taken have waited, in seconds", |it| {
         it.waited_ns() as f64 / 1e9
     }),
+    real(
+        Class::Timer,
+        "time_waited_main",
+        "how long threads that found it taken have waited to issue an operation, in seconds",
+        |it| it.waited_ns_on(Path::Main) as f64 / 1e9,
+    ),
+    real(
+        Class::Timer,
+        "time_waited_progress",
+        "how long threads that found it taken have waited to make progress, in seconds",
+        |it| it.waited_ns_on(Path::Progress) as f64 / 1e9,
+    ),
     real(
         Class::Percentage,
         "efficiency_main",
@@ -287,11 +312,32 @@ fn events() -> Vec<Performance> {
         }),
         variable("live_requests", "requests that exist", requests, Class::Level, Totals::live_requests),
         variable(
+            "completed_requests",
+            "requests that are complete, and that the program has not tested, waited for or freed since; read from all requests, when it is asked for",
+            requests,
+            Class::Level,
+            |_| request::complete_and_not_freed(),
+        ),
+        variable(
             "collections",
             "garbage collections of objects that the program has freed",
             requests,
             Class::Counter,
             |totals| totals.events(Event::Collection),
+        ),
+        variable(
+            "collection_marks",
+            "freed objects that a collection found in use by a request or a call, and kept",
+            requests,
+            Class::Counter,
+            |totals| totals.events(Event::CollectionMark),
+        ),
+        variable(
+            "collection_sweeps",
+            "freed objects that a collection found in no use, and destroyed",
+            requests,
+            Class::Counter,
+            |totals| totals.events(Event::CollectionSweep),
         ),
         variable(
             "unexpected_messages",

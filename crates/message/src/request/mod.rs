@@ -109,4 +109,4 @@ pub use outcome::{Outcome, PartOver};
 pub use plain::{Plain, Tested, claim_plain, rest, test};
 pub use pool::{Fresh, release, take, take_detached, take_express, take_many_detached};
 pub use region::OutOfRequests;
-pub use slot::roots;
+pub use slot::{complete_and_not_freed, roots};

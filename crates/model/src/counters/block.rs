@@ -29,24 +29,25 @@ impl Count {
     }
 }
 
-/// The counts of one critical section: a cache line.
+/// The counts of one critical section: two cache lines, of which an entry without contention touches the
+/// first.
 #[derive(Debug)]
 #[repr(align(64))]
-struct Line([Count; Entry::COUNT]);
+struct Lines([Count; Entry::COUNT]);
 
 /// The counts of a thread, aligned to two lines, since processors fetch them in pairs.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub(super) struct Block {
     events: [Count; Event::COUNT],
-    sections: [Line; Section::COUNT],
+    sections: [Lines; Section::COUNT],
 }
 
 impl Block {
     pub(super) const fn new() -> Block {
         Block {
             events: [const { Count(AtomicU64::new(0)) }; Event::COUNT],
-            sections: [const { Line([const { Count(AtomicU64::new(0)) }; Entry::COUNT]) }; Section::COUNT],
+            sections: [const { Lines([const { Count(AtomicU64::new(0)) }; Entry::COUNT]) }; Section::COUNT],
         }
     }
 
@@ -57,7 +58,7 @@ impl Block {
 
     /// The offset in bytes of the counts of a critical section.
     pub(super) fn offset_of(section: Section) -> u32 {
-        (offset_of!(Block, sections) + section.index() * size_of::<Line>()) as u32
+        (offset_of!(Block, sections) + section.index() * size_of::<Lines>()) as u32
     }
 
     /// Returns a count of the critical section whose counts lie at that offset.
@@ -67,10 +68,10 @@ impl Block {
     /// `offset` came from [`offset_of`](Self::offset_of).
     #[inline(always)]
     pub(super) unsafe fn entry(&self, offset: u32, entry: Entry) -> &Count {
-        // SAFETY: a line of this block lies there, since the offset came from
+        // SAFETY: its lines lie there, since the offset came from
         // `offset_of`, as the caller promises.
-        let line = unsafe { ptr::from_ref(self).byte_add(offset as usize) }.cast::<Line>();
-        // SAFETY: the pointer leads to a line of this block, which lives as long as the block.
+        let line = unsafe { ptr::from_ref(self).byte_add(offset as usize) }.cast::<Lines>();
+        // SAFETY: the pointer leads to lines of this block, which live as long as the block.
         &unsafe { &*line }.0[entry as usize]
     }
 

@@ -1,5 +1,7 @@
 //! The names of the counts.
 
+use crate::path::Path;
+
 /// The counts of a critical section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
@@ -11,18 +13,38 @@ pub enum Entry {
     Fruitless,
     /// Entries on the progress path that completed something.
     Productive,
-    /// Entries after the critical section had been found taken.
-    Contended,
     /// Tries that found the critical section taken, after which the thread went away.
     Refused,
-    /// The ticks that threads waited after they found it taken.
-    Waited,
     /// The operations that this thread has run for others.
     ForOthers,
+    /// Entries on the main path after the critical section had been found taken.
+    ContendedMain,
+    /// Entries on the progress path after the critical section had been found taken.
+    ContendedProgress,
+    /// The ticks that threads on the main path waited after they found it taken.
+    WaitedMain,
+    /// The ticks that threads on the progress path waited after they found it taken.
+    WaitedProgress,
 }
 
 impl Entry {
-    pub(super) const COUNT: usize = 8;
+    pub(super) const COUNT: usize = 10;
+
+    /// The contended entries on a path.
+    pub fn contended(path: Path) -> Entry {
+        match path {
+            Path::Main => Entry::ContendedMain,
+            Path::Progress => Entry::ContendedProgress,
+        }
+    }
+
+    /// The time that threads on a path waited.
+    pub fn waited(path: Path) -> Entry {
+        match path {
+            Path::Main => Entry::WaitedMain,
+            Path::Progress => Entry::WaitedProgress,
+        }
+    }
 }
 
 /// Events that are counted outside of critical sections.
@@ -40,6 +62,10 @@ pub enum Event {
     MatchingStep,
     /// A garbage collection has run.
     Collection,
+    /// A garbage collection found that a request or a call uses a freed object, and kept it.
+    CollectionMark,
+    /// A garbage collection has destroyed a freed object.
+    CollectionSweep,
     /// Work that makes the present call productive.
     Work,
     /// A VNI has begun to throttle its senders, since its unexpected messages took too much memory.
@@ -49,5 +75,5 @@ pub enum Event {
 }
 
 impl Event {
-    pub(super) const COUNT: usize = 9;
+    pub(super) const COUNT: usize = 11;
 }

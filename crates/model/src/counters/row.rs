@@ -76,38 +76,43 @@ impl Row {
         self.count(Entry::Refused).add(1);
     }
 
-    /// Enters by `attempt`, or else by `wait`, which is then timed.
+    /// Enters on `path`, by `attempt` or else by `wait`, which is then timed.
     #[inline(always)]
-    pub(crate) fn contend<T>(self, attempt: impl FnOnce() -> Option<T>, wait: impl FnOnce() -> T) -> T {
+    pub(crate) fn contend<T>(
+        self,
+        path: Path,
+        attempt: impl FnOnce() -> Option<T>,
+        wait: impl FnOnce() -> T,
+    ) -> T {
         match attempt() {
             Some(entered) => entered,
-            None => self.timed(wait),
+            None => self.timed(path, wait),
         }
     }
 
-    /// Enters, by `wait`, a critical section that was found taken.
+    /// Enters on `path`, by `wait`, a critical section that was found taken.
     #[inline(never)]
-    pub(crate) fn timed<T>(self, wait: impl FnOnce() -> T) -> T {
+    pub(crate) fn timed<T>(self, path: Path, wait: impl FnOnce() -> T) -> T {
         let since = clock::ticks();
         let entered = wait();
         let waited = clock::ticks().wrapping_sub(since);
-        self.count(Entry::Contended).add(1);
-        self.count(Entry::Waited).add(waited);
+        self.count(Entry::contended(path)).add(1);
+        self.count(Entry::waited(path)).add(waited);
         entered
     }
 
-    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that;
-    /// `combined` returns which of the two happened.
+    /// Runs `combined`, which runs an operation given to it on `path`, or has another thread run it and waits
+    /// for that; `combined` returns which of the two happened.
     #[inline(always)]
-    pub(crate) fn combine<R>(self, combined: impl FnOnce(&mut bool) -> R) -> R {
+    pub(crate) fn combine<R>(self, path: Path, combined: impl FnOnce(&mut bool) -> R) -> R {
         let timed = self.count(Entry::Main).get().is_multiple_of(SAMPLED);
         let since = if timed { clock::ticks() } else { 0 };
         let mut by_another = false;
         let result = combined(&mut by_another);
         if by_another {
-            self.count(Entry::Contended).add(1);
+            self.count(Entry::contended(path)).add(1);
             if timed {
-                self.count(Entry::Waited).add(clock::ticks().wrapping_sub(since) * SAMPLED);
+                self.count(Entry::waited(path)).add(clock::ticks().wrapping_sub(since) * SAMPLED);
             }
         }
         result

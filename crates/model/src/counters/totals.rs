@@ -3,6 +3,7 @@
 use super::block::Block;
 use super::counted::{Entry, Event};
 use super::section::{MOST_VNIS, Section};
+use crate::path::Path;
 use heddle_platform::clock;
 use std::ops::AddAssign;
 
@@ -28,9 +29,19 @@ impl SectionTotals {
         self.count(Entry::Main).saturating_sub(self.count(Entry::Fruitless))
     }
 
+    /// The number of entries after the critical section had been found taken.
+    pub fn contended(&self) -> u64 {
+        self.count(Entry::ContendedMain) + self.count(Entry::ContendedProgress)
+    }
+
     /// The time that threads waited after they found it taken.
     pub fn waited_ns(&self) -> u64 {
-        clock::ticks_to_ns(self.count(Entry::Waited))
+        clock::ticks_to_ns(self.count(Entry::WaitedMain) + self.count(Entry::WaitedProgress))
+    }
+
+    /// The part of that time that threads waited on one path.
+    pub fn waited_ns_on(&self, path: Path) -> u64 {
+        clock::ticks_to_ns(self.count(Entry::waited(path)))
     }
 }
 
@@ -65,6 +76,8 @@ impl Totals {
             Event::UnexpectedTaken,
             Event::MatchingStep,
             Event::Collection,
+            Event::CollectionMark,
+            Event::CollectionSweep,
             Event::Work,
             Event::Throttle,
             Event::ThrottledSend,
@@ -122,10 +135,12 @@ impl SectionTotals {
             Entry::Progress,
             Entry::Fruitless,
             Entry::Productive,
-            Entry::Contended,
             Entry::Refused,
-            Entry::Waited,
             Entry::ForOthers,
+            Entry::ContendedMain,
+            Entry::ContendedProgress,
+            Entry::WaitedMain,
+            Entry::WaitedProgress,
         ];
         SectionTotals { entries: ENTRIES.map(count) }
     }

@@ -98,7 +98,7 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
         let entered = Entered::new::<T>();
         let done = match self.object.try_run(operation) {
             Ok(done) => done,
-            Err(operation) => self.row.timed(|| self.object.run(operation)),
+            Err(operation) => self.row.timed(path, || self.object.run(operation)),
         };
         self.left_section(path, entered, done)
     }

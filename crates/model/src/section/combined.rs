@@ -60,7 +60,7 @@ impl<T: Send + 'static> Combined<T> {
     #[inline(never)]
     pub(super) fn run<R: Send>(&self, path: Path, row: Row, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         row.entered(path);
-        row.combine(|by_another| {
+        row.combine(path, |by_another| {
             let operation = counted(row, thread::current_id(), by_another, operation);
             match path {
                 Path::Main => combined!(self, combining => combining.run(operation)),

@@ -102,10 +102,10 @@ impl SectionLock {
     pub(crate) fn enter(&self, path: Path, row: Row) -> SectionToken {
         let token = match self {
             SectionLock::Biased(lock) => {
-                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, row)))
+                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, path, row)))
             }
             SectionLock::CoreBiased(lock) => {
-                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, row)))
+                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, path, row)))
             }
             _ => self.enter_unbiased(path, row),
         };
@@ -120,14 +120,14 @@ impl SectionLock {
                 unreachable!("`enter` acquires a biased lock itself")
             }
             (SectionLock::Plain(lock), _) => {
-                acquire_counted(lock, row);
+                acquire_counted(lock, path, row);
                 SectionToken::Plain
             }
             (SectionLock::Priority(lock), Path::Main) => {
-                SectionToken::of_class(row.contend(|| lock.try_acquire_high(), || lock.acquire_high()))
+                SectionToken::of_class(row.contend(path, || lock.try_acquire_high(), || lock.acquire_high()))
             }
             (SectionLock::Priority(lock), Path::Progress) => {
-                SectionToken::of_class(row.contend(|| lock.try_acquire_low(), || lock.acquire_low()))
+                SectionToken::of_class(row.contend(path, || lock.try_acquire_low(), || lock.acquire_low()))
             }
         }
     }
@@ -199,7 +199,7 @@ impl SectionLock {
     pub(crate) fn enter_within(&self, path: Path, patience_ns: u64, row: Row) -> Option<SectionToken> {
         let SectionLock::Plain(lock) = self else { return self.try_enter(path, row) };
         let wait = || lock.acquire_until(clock::now_ns() + patience_ns);
-        if row.contend(|| lock.try_acquire().map(Some), wait).is_none() {
+        if row.contend(path, || lock.try_acquire().map(Some), wait).is_none() {
             row.refused();
             return None;
         }
@@ -254,8 +254,8 @@ pub(super) fn lock_settings(model: &Model) -> LockSettings {
 
 /// Acquires a lock, and counts and times the acquisition in `row` if it has to wait.
 #[inline(always)]
-fn acquire_counted(lock: &AnyLock, row: Row) {
-    row.contend(|| lock.try_acquire(), || lock.acquire());
+fn acquire_counted(lock: &AnyLock, path: Path, row: Row) {
+    row.contend(path, || lock.try_acquire(), || lock.acquire());
 }
 
 #[cfg(test)]

@@ -99,6 +99,12 @@ impl State {
         self.0.load(Ordering::Acquire) == COMPLETE
     }
 
+    /// Returns true if the request was complete and not claimed at the moment of the call. The outcome is not
+    /// visible to the caller by that.
+    pub fn awaits_its_owner(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == COMPLETE
+    }
+
     /// Claims a complete request for the calling thread, which is the only one that may. False if it is not
     /// complete.
     #[inline(always)]

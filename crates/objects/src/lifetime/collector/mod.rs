@@ -53,6 +53,8 @@ pub enum Step {
     StatesSeen,
     /// The requests were read.
     RequestsSeen,
+    /// The objects that a request or a call uses are marked; it says how many there are.
+    Marked(u64),
     /// One object is claimed and not destroyed yet.
     Claimed,
     /// That object is destroyed.
@@ -178,6 +180,7 @@ impl Collector {
         // Only the objects in use. If those that another cycle destroyed counted, too, the threshold would
         // grow whenever two cycles overlap; the next ones would be longer and overlap more often.
         let survivors = eligible - found.len();
+        at(Step::Marked(survivors as u64));
         // Sweep.
         let mut destroyed = 0;
         for (table, candidate) in &found {
