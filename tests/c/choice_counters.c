@@ -1,15 +1,17 @@
 // The counters of critical sections count what happens: acquisitions that found another thread inside, how long they waited,
-// operations run for others, tries that were refused, acquisitions that completed something, requests that are complete, and
-// what collections found.
+// operations run for others, tries that were refused, acquisitions that completed something, requests that are complete,
+// what collections found, and acquisitions after another thread.
 // ranks: 2
 // levels: multiple
 // models: default
-// variants: waiting waiting-progress combined refused progress completed collections
+// variants: waiting waiting-progress combined refused progress completed collections handovers-core handovers-package handovers-machine handovers-biased handovers-plain handovers-pair handovers-combined
 // heddle: only
+#define _GNU_SOURCE
 #include "counters.h"
 #include "inside.h"
+#include <sched.h>
 
-enum { WAITERS = 4, MESSAGE = 50, HELD_MS = 5, MESSAGES = 100, USED = 4, THRESHOLD = 10 };
+enum { WAITERS = 4, MESSAGE = 50, HELD_MS = 5, MESSAGES = 100, USED = 4, THRESHOLD = 10, TURNS = 10, STREAK = 40 };
 
 static struct actor waiters[WAITERS];
 // Once all waiters sleep, the thread inside stays for a known time.
@@ -78,9 +80,10 @@ static struct contended contention_end(struct contention *counted) {
 }
 
 static void check_waiting(bool combined) {
-    struct counter for_others = counter_start("heddle_operations_for_others");
-    struct contention counted = contention_start();
     for (int i = 0; i < WAITERS; i++) prepare(i);
+    struct counter for_others = counter_start("heddle_operations_for_others");
+    struct counter handovers = counter_start("heddle_handovers");
+    struct contention counted = contention_start();
     hold_while(direct);
     CHECK_OK(MPI_Waitall(WAITERS, inside.requests, MPI_STATUSES_IGNORE));
     struct contended contended = contention_end(&counted);
@@ -88,6 +91,9 @@ static void check_waiting(bool combined) {
     CHECK(contended.main >= WAITERS && contended.main <= WAITERS + 1);
     CHECK_EQ(contended.progress, 0);
     CHECK_EQ(counter_end(&for_others), combined ? WAITERS : 0);
+    // The thread inside runs the operations of all waiters; otherwise each of them enters, and the thread comes again.
+    unsigned long long handed = counter_end(&handovers);
+    CHECK(combined ? handed == 0 : handed >= WAITERS && handed <= WAITERS + 2);
     // Of combined operations only a sample is timed.
     if (!combined) CHECK(contended.main_time >= WAITERS * HELD_MS * 1e-3);
 }
@@ -202,10 +208,107 @@ static void check_collections(void) {
     CHECK_EQ(counter_end(&sweeps), 2 * THRESHOLD);
 }
 
+static int cores[2];
+
+// Has hwloc describe a machine whose two cores, those of this test, are as near as the variant says.
+static void imagine(int packages, int cores_a_package, int threads_a_core) {
+    int groups = packages * cores_a_package, threads = (cores[0] > cores[1] ? cores[0] : cores[1]) + 1;
+    char *words = check_alloc(128 + 24 * (size_t)threads), *end = words;
+    end += sprintf(end, "package:%d core:%d pu:%d(indexes=", packages, cores_a_package, threads_a_core * threads);
+    for (int group = 0, other = 0; group < 2; group++) {
+        end += sprintf(end, "%s%d", group ? "," : "", cores[group]);
+        for (int i = 1; i < threads; i++, other++) {
+            while (other == cores[0] || other == cores[1]) other++;
+            end += sprintf(end, ",%d", other);
+        }
+    }
+    sprintf(end, ")");
+    CHECK_EQ(groups * threads_a_core, 2);
+    CHECK_EQ(setenv("HWLOC_SYNTHETIC", words, 1), 0);
+    free(words);
+}
+
+static bool find_cores(void) {
+    int found = 0;
+    cpu_set_t allowed;
+    CHECK_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    for (int core = 0; core < CPU_SETSIZE && found < 2; core++) {
+        if (CPU_ISSET(core, &allowed)) cores[found++] = core;
+    }
+    return found == 2;
+}
+
+static void run_on(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    CHECK_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+}
+
+static sem_t turn[2];
+static int streak, posted[2];
+static MPI_Request receives[2][(TURNS + 1) * STREAK];
+
+// Enters the critical section several times in a row.
+static void post(int thread) {
+    static int received;
+    for (int i = 0; i < streak; i++) {
+        CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 0, MESSAGE, inside.comm, &receives[thread][posted[thread]++]));
+    }
+}
+
+static void take_turns(int thread) {
+    run_on(cores[thread]);
+    for (int i = 0; i < TURNS; i++) {
+        sem_wait(&turn[thread]);
+        post(thread);
+        sem_post(&turn[!thread]);
+    }
+}
+
+// Two threads enter by turns: each turn is a hand-over, and all of them are of one level.
+static void check_handovers(const char *level) {
+    static const char *const levels[] = {"core", "package", "machine"};
+    struct counter all, of[3];
+    for (int i = 0; i < 2; i++) sem_init(&turn[i], 0, 0);
+    // The first thread is inside last.
+    post(0);
+    all = counter_start("heddle_handovers");
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "heddle_handovers_%s", levels[i]);
+        of[i] = counter_start(name);
+    }
+    sem_post(&turn[1]);
+    actor_begin(&waiters[0], 1, take_turns);
+    take_turns(0);
+    actor_end(&waiters[0]);
+    CHECK_EQ(counter_end(&all), 2 * TURNS);
+    for (int i = 0; i < 3; i++) CHECK_EQ(counter_end(&of[i]), strcmp(levels[i], level) == 0 ? 2 * TURNS : 0);
+    for (int i = 0; i < posted[0] + posted[1]; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, MESSAGE, inside.comm));
+    for (int i = 0; i < 2; i++) CHECK_OK(MPI_Waitall(posted[i], receives[i], MPI_STATUSES_IGNORE));
+}
+
 int main(int argc, char **argv) {
     const char *variant = argv[argc - 1];
     int provided, value = 0;
     if (strcmp(variant, "waiting-progress") == 0) CHECK_EQ(setenv("HEDDLE_PROGRESS_ENTRY", "wait", 1), 0);
+    bool handovers = strncmp(variant, "handovers-", 10) == 0;
+    const char *level = handovers ? variant + 10 : "";
+    streak = strcmp(level, "biased") == 0 ? STREAK : 1;
+    if (handovers && !find_cores()) {
+        fprintf(stderr, "this needs two cores\n");
+        return 0;
+    }
+    // From the start: the place of a thread is noted when it enters after another one.
+    if (handovers) run_on(cores[0]);
+    if (strcmp(level, "plain") == 0) CHECK_EQ(setenv("HEDDLE_BIAS", "none", 1), 0);
+    if (strcmp(level, "pair") == 0) CHECK_EQ(setenv("HEDDLE_ARBITRATION", "p-mcs-mcs", 1), 0);
+    if (strcmp(level, "combined") == 0) CHECK_EQ(setenv("HEDDLE_EXECUTION", "csync", 1), 0);
+    if (handovers && strcmp(level, "core") != 0 && strcmp(level, "machine") != 0) level = "package";
+    if (strcmp(level, "core") == 0) imagine(1, 1, 2);
+    if (strcmp(level, "package") == 0) imagine(1, 2, 1);
+    if (strcmp(level, "machine") == 0) imagine(2, 1, 1);
     if (strcmp(variant, "combined") == 0) CHECK_EQ(setenv("HEDDLE_EXECUTION", "csync", 1), 0);
     if (strcmp(variant, "collections") == 0) CHECK_EQ(setenv("HEDDLE_COLLECT_THRESHOLD", "10", 1), 0);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
@@ -221,6 +324,8 @@ int main(int argc, char **argv) {
         check_refused();
     } else if (check_rank == 0 && strcmp(variant, "waiting-progress") == 0) {
         check_waiting_progress();
+    } else if (handovers) {
+        if (check_rank == 0) check_handovers(level);
     } else if (check_rank == 0 && strcmp(variant, "completed") == 0) {
         check_completed();
     } else if (check_rank == 0 && strcmp(variant, "collections") == 0) {

@@ -36,7 +36,7 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     if !rows.is_empty() {
         let _ = writeln!(
             out,
-            "  {:<16} {:>12} {:>10} {:>10} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "  {:<16} {:>12} {:>10} {:>10} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
             "section",
             "issue",
             "productive",
@@ -47,7 +47,10 @@ fn table(settings: &Settings, domain: &Domain) -> String {
             "contended",
             "waited ms",
             "refused",
-            "for others"
+            "for others",
+            "hand-overs",
+            "package",
+            "machine"
         );
     }
     for (name, row) in &rows {
@@ -65,7 +68,15 @@ fn table(settings: &Settings, domain: &Domain) -> String {
                 row.waited_ns_on(path) as f64 / 1e6,
             );
         }
-        let _ = writeln!(out, " {:>10} {:>10}", row.count(Entry::Refused), row.count(Entry::ForOthers));
+        let _ = writeln!(
+            out,
+            " {:>10} {:>10} {:>10} {:>10} {:>10}",
+            row.count(Entry::Refused),
+            row.count(Entry::ForOthers),
+            row.handovers(),
+            row.count(Entry::HandoverPackage),
+            row.count(Entry::HandoverMachine),
+        );
     }
     let _ = writeln!(
         out,

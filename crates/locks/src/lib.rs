@@ -20,6 +20,7 @@
 //! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`counted`] | [`Counted`]: any lock, with its acquisitions, hand-overs and times counted |
 //! | [`kinds`] | the catalogue: every lock by name, made for this machine |
+//! | [`machine`] | this machine's topology, and how near two of its hardware threads are |
 //! | [`doorbells`] | several doorbells, so that a release of a queue lock wakes one waiter of many |
 //! | `head` | the thread at the head of a queue waits for the word before the queue |
 //! | `admission` | that word, with its turns, as [`Fissile`] has it |
@@ -41,6 +42,7 @@ mod head;
 pub mod hmcs;
 #[cfg(not(loom))]
 pub mod kinds;
+pub mod machine;
 pub mod mcs;
 pub mod ticket;
 pub mod two_level;

@@ -153,6 +153,22 @@ const FIGURES: &[Figure] = &[
     counter("refused_tries", "how often it was found taken by a thread that then went away", |it| {
         it.count(Entry::Refused)
     }),
+    counter("handovers", "how often it was entered by another thread than before", SectionTotals::handovers),
+    counter(
+        "handovers_core",
+        "how often it was entered by another thread than before, which had run on the same core",
+        |it| it.count(Entry::HandoverCore),
+    ),
+    counter(
+        "handovers_package",
+        "how often it was entered by another thread than before, which had run on another core of the same package",
+        |it| it.count(Entry::HandoverPackage),
+    ),
+    counter(
+        "handovers_machine",
+        "how often it was entered by another thread than before, which had run on another package",
+        |it| it.count(Entry::HandoverMachine),
+    ),
     counter("operations_for_others", "operations that a thread has run for another one", |it| {
         it.count(Entry::ForOthers)
     }),

@@ -80,7 +80,7 @@ pub(crate) fn tree(threads: impl IntoIterator<Item = (usize, Groups)>) -> Topolo
 }
 
 fn entry(kind: Kind, parent: Option<usize>) -> Entry {
-    Entry { kind, parent, children: Vec::new(), hardware_thread: None }
+    Entry { kind, smallest: kind, parent, children: Vec::new(), hardware_thread: None }
 }
 
 /// A node with a single child gets the child's children, or is replaced by the child if that is a hardware
@@ -96,7 +96,8 @@ fn collapse(nodes: &[Entry]) -> Topology {
         let number = topology.nodes.len();
         let is_leaf = parent.is_some() && nodes[old].children.is_empty();
         let kind = nodes[if is_leaf { old } else { outer }].kind;
-        topology.nodes.push(Entry { hardware_thread: nodes[old].hardware_thread, ..entry(kind, parent) });
+        let Entry { kind: smallest, hardware_thread, .. } = nodes[old];
+        topology.nodes.push(Entry { smallest, hardware_thread, ..entry(kind, parent) });
         if let Some(parent) = parent {
             topology.nodes[parent].children.push(number);
         }

@@ -30,7 +30,9 @@ mod hwloc;
 mod location;
 pub mod mapping;
 mod tree;
+mod units;
 
 pub use error::Error;
 pub use location::{LEVELS, Location, common_path};
 pub use tree::{Kind, Node, Topology};
+pub use units::Units;

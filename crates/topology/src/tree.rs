@@ -43,13 +43,25 @@ pub struct Topology {
     pub(crate) leaves: BTreeMap<usize, usize>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) kind: Kind,
+    /// The smallest unit that contains the same hardware threads.
+    pub(crate) smallest: Kind,
     pub(crate) parent: Option<usize>,
     pub(crate) children: Vec<usize>,
     pub(crate) hardware_thread: Option<usize>,
 }
+
+/// A description does not name the units that were left out, so they make no difference.
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        let seen = |it: &Self| (it.kind, it.parent, it.hardware_thread);
+        seen(self) == seen(other) && self.children == other.children
+    }
+}
+
+impl Eq for Entry {}
 
 impl Topology {
     /// The whole machine.
@@ -152,6 +164,12 @@ impl<'a> Node<'a> {
     pub fn children(&self) -> impl Iterator<Item = Self> + use<'a> {
         let topology = self.topology;
         topology.nodes[self.number].children.iter().map(move |number| Self { topology, number: *number })
+    }
+
+    /// The kind of the smallest unit that contains the same hardware threads. It is another one than
+    /// [`kind`](Self::kind) if nodes with a single child were left out.
+    pub(crate) fn smallest_kind(&self) -> Kind {
+        self.entry().smallest
     }
 
     fn entry(&self) -> &'a Entry {

@@ -2,10 +2,11 @@
 
 use super::rows::with_rows;
 use crate::hmcs::{Thresholds, Tree};
+use crate::machine::topology;
 use crate::two_level::{LOW_BOUND, TwoLevel};
 use heddle_platform::Native;
 use heddle_sync::{PriorityLock, RawLock, TimedLock, WaitPolicy};
-use heddle_topology::{Kind, Topology};
+use heddle_topology::Kind;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -43,9 +44,9 @@ impl LockSettings {
 /// This machine as a tree of cohorts; flat if its topology is unknown.
 fn machine() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
-    TREE.get_or_init(|| match Topology::of_machine() {
-        Ok(topology) => Tree::from_places(topology.places(Kind::Core)),
-        Err(_) => Tree::flat(),
+    TREE.get_or_init(|| match topology() {
+        Some(topology) => Tree::from_places(topology.places(Kind::Core)),
+        None => Tree::flat(),
     })
 }
 

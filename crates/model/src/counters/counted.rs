@@ -25,10 +25,16 @@ pub enum Entry {
     WaitedMain,
     /// The ticks that threads on the progress path waited after they found it taken.
     WaitedProgress,
+    /// Entries after another thread of the same core.
+    HandoverCore,
+    /// Entries after another thread on another core of the same package.
+    HandoverPackage,
+    /// Entries after another thread on another package.
+    HandoverMachine,
 }
 
 impl Entry {
-    pub(super) const COUNT: usize = 10;
+    pub(super) const COUNT: usize = 13;
 
     /// The contended entries on a path.
     pub fn contended(path: Path) -> Entry {

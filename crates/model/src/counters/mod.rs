@@ -14,6 +14,7 @@
 //! | | counted by |
 //! |---|---|
 //! | [`Entry`], for each [`Section`] | [`Row`], which critical sections carry with them |
+//! | hand-overs, among them | `last_holder`: an entry after that of another thread |
 //! | [`Event`] | [`count`], at each event |
 //!
 //! Requests that are complete and not yet freed are not counted here: `heddle-message` finds them in the
@@ -25,12 +26,14 @@
 
 mod block;
 mod counted;
+mod last_holder;
 mod registry;
 mod row;
 mod section;
 mod totals;
 
 pub use counted::{Entry, Event};
+pub(crate) use last_holder::Tracked;
 pub use row::Row;
 pub use section::{MOST_VNIS, Section};
 pub use totals::{SectionTotals, Totals};
@@ -166,6 +169,40 @@ mod tests {
             assert_eq!((count(Entry::contended(path)), count(Entry::contended(other))), (1, 0));
             assert!(count(Entry::waited(path)) > 0);
             assert_eq!(count(Entry::waited(other)), 0);
+        }
+    }
+
+    #[test]
+    fn every_model_counts_each_hand_over_once() {
+        // Fewer entries in a row than the shortest streak that earns a bias, so a bias to a core is not seen.
+        const TURNS: u64 = 5;
+        for name in Model::names() {
+            let model = Model::named(name).expect("its name");
+            if model.granularity != crate::Granularity::PerVni {
+                continue;
+            }
+            let state = model.sections(true).guard_vni(59, 0u64);
+            let turn = Barrier::new(2);
+            let enter_by_turns = |first: bool| {
+                for _ in 0..TURNS {
+                    if !first {
+                        turn.wait();
+                    }
+                    state.with(Path::Main, |it| *it += 1);
+                    assert!(state.try_with(Path::Progress, |it| *it += 1).is_some(), "{name}");
+                    turn.wait();
+                    if first {
+                        turn.wait();
+                    }
+                }
+            };
+            let before = totals().section(Section::Vni(59)).handovers();
+            thread::scope(|scope| {
+                scope.spawn(|| enter_by_turns(false));
+                enter_by_turns(true);
+            });
+            let handovers = totals().section(Section::Vni(59)).handovers() - before;
+            assert_eq!(handovers, 2 * TURNS - 1, "{name}");
         }
     }
 

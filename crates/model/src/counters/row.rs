@@ -5,6 +5,7 @@ use super::counted::{Entry, Event};
 use super::registry;
 use super::section::Section;
 use crate::path::Path;
+use heddle_locks::counted::Near;
 use heddle_platform::clock;
 
 /// The place where a critical section is counted.
@@ -116,6 +117,16 @@ impl Row {
             }
         }
         result
+    }
+
+    /// Counts that the calling thread has entered after another one, which ran as near as `near` says.
+    pub(super) fn handed_over(self, near: Near) {
+        self.count(match near {
+            Near::HardwareThread | Near::Core => Entry::HandoverCore,
+            Near::L3 | Near::Numa | Near::Package => Entry::HandoverPackage,
+            Near::Machine => Entry::HandoverMachine,
+        })
+        .add(1);
     }
 
     /// Counts that the calling thread has run an operation of another thread.

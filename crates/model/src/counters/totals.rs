@@ -34,6 +34,12 @@ impl SectionTotals {
         self.count(Entry::ContendedMain) + self.count(Entry::ContendedProgress)
     }
 
+    /// The number of entries by another thread than the one before.
+    pub fn handovers(&self) -> u64 {
+        let levels = [Entry::HandoverCore, Entry::HandoverPackage, Entry::HandoverMachine];
+        levels.into_iter().map(|level| self.count(level)).sum()
+    }
+
     /// The time that threads waited after they found it taken.
     pub fn waited_ns(&self) -> u64 {
         clock::ticks_to_ns(self.count(Entry::WaitedMain) + self.count(Entry::WaitedProgress))
@@ -141,6 +147,9 @@ impl SectionTotals {
             Entry::ContendedProgress,
             Entry::WaitedMain,
             Entry::WaitedProgress,
+            Entry::HandoverCore,
+            Entry::HandoverPackage,
+            Entry::HandoverMachine,
         ];
         SectionTotals { entries: ENTRIES.map(count) }
     }

@@ -18,7 +18,7 @@
 use super::object::{Object, SectionOf, Sectioning};
 use super::order::Entered;
 use super::parted::{Locked, SHARDS, shard_of};
-use crate::counters::Row;
+use crate::counters::{Row, Tracked};
 use crate::path::Path;
 use crate::section::Sections;
 use heddle_combining::Delegated;
@@ -35,7 +35,7 @@ pub enum LockFree {}
 
 /// An object whose operations are left to the thread inside its critical section.
 pub struct LeftTo<T: 'static> {
-    object: Delegated<T>,
+    object: Delegated<Tracked<T>>,
     row: Row,
     left: Arc<Left>,
 }
@@ -96,7 +96,7 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
     #[inline]
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let entered = Entered::new::<T>();
-        let done = match self.object.try_run(operation) {
+        let done = match self.object.try_run(|object| object.run(operation)) {
             Ok(done) => done,
             Err(operation) => self.row.timed(path, || self.object.run(operation)),
         };
@@ -110,7 +110,7 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
     #[inline]
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
         let entered = Entered::new::<T>();
-        let done = self.object.try_run(operation).ok()?;
+        let done = self.object.try_run(|object| object.run(operation)).ok()?;
         Some(self.left_section(path, entered, done))
     }
 
@@ -123,14 +123,15 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
         later: impl FnOnce(C) -> (L, R),
     ) -> R {
         let entered = Entered::new::<T>();
-        let done = self.object.run_or_post(with, operation, |with| {
+        let inside = |object: &mut Tracked<T>, with| object.run(|object| operation(object, with));
+        let done = self.object.run_or_post(with, inside, |with| {
             let (operation, result) = later(with);
             let (row, caller) = (self.row, thread::current_id());
-            let counted = move |object: &mut T| {
+            let counted = move |object: &mut Tracked<T>| {
                 if thread::current_id() != caller {
                     row.ran_for_another();
                 }
-                operation(object);
+                object.run(operation);
             };
             (counted, result)
         });
@@ -156,7 +157,11 @@ impl Sectioning for LockFree {
     ) -> LeftToAll<T> {
         let left = Arc::new(Left { some: AtomicUsize::new(0), tell: Box::new(left) });
         let objects = (0..SHARDS).map(|_| LeftTo {
-            object: Delegated::new(make(), sections.combining_limit(), WaitPolicy::DEFAULT),
+            object: Delegated::new(
+                Tracked::new(make(), Row::of(T::SECTION)),
+                sections.combining_limit(),
+                WaitPolicy::DEFAULT,
+            ),
             row: Row::of(T::SECTION),
             left: left.clone(),
         });

@@ -26,7 +26,8 @@ unsafe impl<T: Send> Sync for Locked<T> {}
 
 impl<T: Object> Locked<T> {
     pub(crate) fn new(sections: &Sections, object: T) -> Locked<T> {
-        Locked { lock: sections.lock(), row: Row::of(T::SECTION), object: UnsafeCell::new(object) }
+        let row = Row::of(T::SECTION);
+        Locked { lock: sections.lock(row), row, object: UnsafeCell::new(object) }
     }
 
     /// Runs an operation and leaves the critical section.

@@ -32,7 +32,10 @@ impl Model {
     /// The critical section that every MPI call enters. `threads` is true if several
     /// threads may call at once.
     pub fn call_section(&self, threads: bool) -> CallSection {
-        CallSection::new((threads && self.granularity == Granularity::Global).then(|| SectionLock::new(self)))
+        CallSection::new(
+            (threads && self.granularity == Granularity::Global)
+                .then(|| SectionLock::new(self, Row::of(Section::Call))),
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use super::lock::lock_settings;
 use super::offload::{Offload, OffloadServer, ThreadWaker};
 use crate::choice::{Arbitration, Execution, Model};
-use crate::counters::Row;
+use crate::counters::{Row, Tracked};
 use crate::path::Path;
 use heddle_combining::{Combining, DsmSynch, LockQueue, LockQueueMutex};
 use heddle_locks::kinds::{AnyLock, LockKind};
@@ -13,9 +13,9 @@ use heddle_sync::{Mutex, WaitPolicy};
 /// State on which the thread inside the critical section runs the operations of all threads.
 #[expect(clippy::large_enum_variant, reason = "it lies in a box of its own")]
 pub(super) enum Combined<T: Send + 'static> {
-    CSync(DsmSynch<T>),
-    LockQMutex(LockQueueMutex<T>),
-    LockQ(LockQueue<AnyLock, T>),
+    CSync(DsmSynch<Tracked<T>>),
+    LockQMutex(LockQueueMutex<Tracked<T>>),
+    LockQ(LockQueue<AnyLock, Tracked<T>>),
     /// An offload thread runs all operations.
     Offload(Offload<T>),
 }
@@ -34,8 +34,9 @@ macro_rules! combined {
 
 impl<T: Send + 'static> Combined<T> {
     /// Chooses the combining by the execution of `model`, which is `csync`, `dsm-synch` or `lockq`.
-    pub(super) fn new(model: &Model, state: T) -> Combined<T> {
+    pub(super) fn new(model: &Model, row: Row, state: T) -> Combined<T> {
         let (limit, policy) = (model.combining_limit, WaitPolicy::DEFAULT);
+        let state = Tracked::new(state, row);
         match (model.execution, model.arbitration) {
             // A failing try of a mutex says that there is a holder; those of other locks are not exact.
             (Execution::LockQ, Arbitration::One(LockKind::Mutex) | Arbitration::Priority(..)) => {
@@ -51,9 +52,9 @@ impl<T: Send + 'static> Combined<T> {
     }
 
     /// Leaves all operations to the offload thread that `server` has for VNI number `vni`.
-    pub(super) fn offloaded(server: &OffloadServer, vni: usize, state: T) -> Combined<T> {
+    pub(super) fn offloaded(server: &OffloadServer, vni: usize, row: Row, state: T) -> Combined<T> {
         let waker = ThreadWaker { server: server.clone(), thread: server.thread_of(vni) };
-        Combined::Offload(Offload::with_waker(state, waker, WaitPolicy::DEFAULT))
+        Combined::Offload(Offload::with_waker(Tracked::new(state, row), waker, WaitPolicy::DEFAULT))
     }
 
     /// Runs the operation, or has another thread run it. Returns its result.
@@ -95,7 +96,7 @@ impl<T: Send + 'static> Combined<T> {
             // Only offload threads run operations.
             return None;
         }
-        let result = combined!(self, combining => combining.try_run(operation).ok());
+        let result = combined!(self, combining => combining.try_run(|state: &mut Tracked<T>| state.run(operation)).ok());
         if result.is_none() {
             row.refused();
         }
@@ -106,7 +107,7 @@ impl<T: Send + 'static> Combined<T> {
     pub(super) fn post(&self, row: Row, operation: impl FnOnce(&mut T) + Send + 'static) {
         row.entered(Path::Main);
         let caller = thread::current_id();
-        let operation = move |state: &mut T| counted(row, caller, &mut false, operation)(state);
+        let operation = move |state: &mut Tracked<T>| counted(row, caller, &mut false, operation)(state);
         combined!(self, combining => combining.post(operation));
     }
 
@@ -124,12 +125,12 @@ fn counted<T, R>(
     caller: u64,
     by_another: &mut bool,
     operation: impl FnOnce(&mut T) -> R + Send,
-) -> impl FnOnce(&mut T) -> R + Send {
+) -> impl FnOnce(&mut Tracked<T>) -> R + Send {
     move |state| {
         if thread::current_id() != caller {
             *by_another = true;
             row.ran_for_another();
         }
-        operation(state)
+        state.run(operation)
     }
 }

@@ -98,15 +98,15 @@ impl<T: Send + 'static> Guarded<T> {
     pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
         if matches!(model.execution, Execution::Caller | Execution::Offload) {
             // Without offload threads the callers run the operations.
-            return Guarded::locked(Some(SectionLock::new(model)), row, state);
+            return Guarded::locked(Some(SectionLock::new(model, row)), row, state);
         }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
-        let state = State::Combined(Box::new(Combined::new(model, state)));
+        let state = State::Combined(Box::new(Combined::new(model, row, state)));
         Guarded { lock: None, row, post_tries, shortcut: Shortcut::Never, state }
     }
 
     pub(super) fn offloaded(server: &OffloadServer, vni: usize, row: Row, state: T) -> Guarded<T> {
-        let state = State::Combined(Box::new(Combined::offloaded(server, vni, state)));
+        let state = State::Combined(Box::new(Combined::offloaded(server, vni, row, state)));
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 

@@ -1,7 +1,7 @@
 //! The lock of a critical section, made by a model's arbitration and bias.
 
 use crate::choice::{Arbitration, Bias, Model};
-use crate::counters::Row;
+use crate::counters::{Row, Tracked};
 use crate::path::Path;
 use heddle_locks::kinds::{AnyLock, LockSettings, pair_of};
 use heddle_locks::two_level::Class;
@@ -11,15 +11,15 @@ use heddle_sync::{RawLock, WaitPolicy};
 use std::sync::Arc;
 
 /// A lock with a bias to a thread, as the shortcut holds it.
-pub(super) type BiasedLock = Arc<Biased<AnyLock>>;
+pub(super) type BiasedLock = Arc<Tracked<Biased<AnyLock>>>;
 
 /// The lock of a critical section. Copies stand for the same critical section.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionLock {
     Biased(BiasedLock),
-    CoreBiased(Arc<CoreBiased<AnyLock>>),
-    Plain(Arc<AnyLock>),
-    Priority(Arc<TwoLevel<AnyLock, AnyLock>>),
+    CoreBiased(Arc<Tracked<CoreBiased<AnyLock>>>),
+    Plain(Arc<Tracked<AnyLock>>),
+    Priority(Arc<Tracked<TwoLevel<AnyLock, AnyLock>>>),
 }
 
 /// Says how a thread has acquired the lock; its release needs that. One byte, since every
@@ -65,19 +65,25 @@ impl SectionToken {
 }
 
 impl SectionLock {
-    pub(crate) fn new(model: &Model) -> SectionLock {
+    /// A free lock. Its hand-overs are counted in `row`.
+    pub(crate) fn new(model: &Model, row: Row) -> SectionLock {
+        fn tracked<L>(lock: L, row: Row) -> Arc<Tracked<L>> {
+            Arc::new(Tracked::new(lock, row))
+        }
         let settings = lock_settings(model);
         match model.arbitration {
             Arbitration::One(kind) => {
                 let lock = AnyLock::new(kind, &settings);
                 match model.bias {
-                    Bias::None => SectionLock::Plain(Arc::new(lock)),
-                    Bias::Thread => SectionLock::Biased(Arc::new(Biased::new(lock, settings.policy))),
-                    Bias::Core => SectionLock::CoreBiased(Arc::new(CoreBiased::new(lock, settings.policy))),
+                    Bias::None => SectionLock::Plain(tracked(lock, row)),
+                    Bias::Thread => SectionLock::Biased(tracked(Biased::new(lock, settings.policy), row)),
+                    Bias::Core => {
+                        SectionLock::CoreBiased(tracked(CoreBiased::new(lock, settings.policy), row))
+                    }
                 }
             }
             Arbitration::Priority(main, progress) => {
-                SectionLock::Priority(Arc::new(pair_of(main, progress, &settings)))
+                SectionLock::Priority(tracked(pair_of(main, progress, &settings), row))
             }
         }
     }
@@ -223,24 +229,65 @@ impl SectionLock {
         }
     }
 
-    /// Leaves when the thread has not entered by a bias.
+    /// Leaves when the thread has not entered by a bias. An entry by a bias is no hand-over, since its owner
+    /// has been inside last since it got the bias. (Threads that enter by the bias of their core are not told
+    /// apart.)
     ///
     /// # Safety
     /// The calling thread is in the critical section by the entry that gave it `token`.
     #[inline(never)]
     unsafe fn leave_unbiased(&self, token: SectionToken) {
-        match (self, token, token.class()) {
-            // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
-            (SectionLock::Biased(lock), SectionToken::Inner, _) => unsafe { lock.release(Some(())) },
-            // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
-            (SectionLock::CoreBiased(lock), SectionToken::Inner, _) => unsafe { lock.release(Some(())) },
+        match (self, token) {
+            (SectionLock::Biased(lock), SectionToken::Inner) if lock.was_here_last() => {
+                // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
+                unsafe { lock.release(Some(())) }
+            }
+            (SectionLock::CoreBiased(lock), SectionToken::Inner) if lock.was_here_last() => {
+                // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
+                unsafe { lock.release(Some(())) }
+            }
+            (SectionLock::Plain(lock), SectionToken::Plain) if lock.was_here_last() => {
+                // SAFETY: the caller is inside by this token.
+                unsafe { lock.release(()) }
+            }
+            (SectionLock::Priority(lock), _) if lock.was_here_last() => {
+                // SAFETY: the caller is inside by this token.
+                unsafe { leave_class(lock, token) }
+            }
             // SAFETY: the caller is inside by this token.
-            (SectionLock::Plain(lock), SectionToken::Plain, _) => unsafe { lock.release(()) },
-            // SAFETY: the caller is inside by this token, which stands for this class.
-            (SectionLock::Priority(lock), _, Some(class)) => unsafe { lock.release(class) },
-            _ => unreachable!("a token of another critical section"),
+            _ => unsafe { self.leave_handed_over(token) },
         }
     }
+
+    /// Counts that another thread was inside before, and leaves. It is apart, so that the usual way out keeps
+    /// nothing on the stack.
+    ///
+    /// # Safety
+    /// The calling thread is in the critical section by the entry that gave it `token`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn leave_handed_over(&self, token: SectionToken) {
+        match (self, token, token.class()) {
+            (SectionLock::Biased(lock), SectionToken::Inner, _) => lock.hand_over(),
+            (SectionLock::CoreBiased(lock), SectionToken::Inner, _) => lock.hand_over(),
+            (SectionLock::Plain(lock), SectionToken::Plain, _) => lock.hand_over(),
+            (SectionLock::Priority(lock), _, Some(_)) => lock.hand_over(),
+            _ => unreachable!("a token of another critical section"),
+        }
+        // SAFETY: the caller is inside by this token.
+        unsafe { self.leave_unbiased(token) };
+    }
+}
+
+/// Leaves a two-level lock.
+///
+/// # Safety
+/// The calling thread is inside by the entry that gave it `token`.
+#[inline(never)]
+unsafe fn leave_class(lock: &TwoLevel<AnyLock, AnyLock>, token: SectionToken) {
+    let Some(class) = token.class() else { unreachable!("a token of another critical section") };
+    // SAFETY: the caller is inside by this token, which stands for this class.
+    unsafe { lock.release(class) };
 }
 
 /// The settings of a model's locks.
@@ -293,7 +340,12 @@ mod tests {
                 .expect("every name has the empty prefix");
             let arbitration = name.parse().expect("an arbitration");
             let model = Model { arbitration, bias, ..Model::default() };
-            assert_eq!(type_name(&SectionLock::new(&model)), lock.type_name(), "{}", lock.name());
+            assert_eq!(
+                type_name(&SectionLock::new(&model, Row::without_section())),
+                lock.type_name(),
+                "{}",
+                lock.name()
+            );
         }
     }
 
@@ -301,7 +353,7 @@ mod tests {
     fn entries_by_bias(bias: Bias) -> usize {
         const TURNS: usize = 1_000;
         let core = background::allowed_cores()[0];
-        let lock = SectionLock::new(&Model { bias, ..Model::default() });
+        let lock = SectionLock::new(&Model { bias, ..Model::default() }, Row::without_section());
         let turn = Arc::new(AtomicUsize::new(0));
         let threads: Vec<_> = (0..2)
             .map(|thread| {

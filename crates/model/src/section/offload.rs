@@ -7,7 +7,7 @@
 //! in a busy process the senders of messages need not ring for idle threads.
 
 use crate::choice::{Model, OffloadThreads};
-use crate::counters::Row;
+use crate::counters::{Row, Tracked};
 use crate::path::Path;
 use heddle_combining::offload::{self, Served, Waker};
 use heddle_sync::roster::{Check, Up};
@@ -87,13 +87,13 @@ impl Waker for ThreadWaker {
 }
 
 /// State that an offload thread serves.
-pub(crate) type Offload<T> = offload::Offload<T, Native, ThreadWaker>;
+pub(crate) type Offload<T> = offload::Offload<Tracked<T>, Native, ThreadWaker>;
 
 /// The turn of a thread at a state: an offload thread's, or a waiting thread's while that one has no core.
 /// Until it is dropped, no other thread has a turn there.
 #[derive(Debug)]
 pub struct Turn<'a, T: Send + 'static> {
-    turn: offload::Turn<'a, T, Native, ThreadWaker>,
+    turn: offload::Turn<'a, Tracked<T>, Native, ThreadWaker>,
     row: Row,
 }
 
@@ -119,6 +119,6 @@ impl<'a, T: Send + 'static> Turn<'a, T> {
 
     /// Runs `use_it` on the state. It must not enter a critical section, and must not panic.
     pub fn with<R>(&mut self, use_it: impl FnOnce(&mut T) -> R) -> R {
-        self.turn.with(use_it)
+        self.turn.with(|state| state.run(use_it))
     }
 }

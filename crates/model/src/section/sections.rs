@@ -33,7 +33,7 @@ pub struct Sections {
 impl Sections {
     pub(crate) fn new(model: Model, threads: bool) -> Sections {
         let one_for_all = threads && model.granularity == Granularity::BriefGlobal;
-        let shared = one_for_all.then(|| SectionLock::new(&model));
+        let shared = one_for_all.then(|| SectionLock::new(&model, Row::of(Section::Process)));
         Sections { model, threads, shared, server: None }
     }
 
@@ -48,7 +48,7 @@ impl Sections {
     pub fn guard_shared<T: Send + 'static>(&self, section: Section, state: T) -> Guarded<T> {
         let locked = self.threads && self.model.granularity != Granularity::Global;
         let row = if locked { Row::of(section) } else { Row::without_section() };
-        Guarded::locked(locked.then(|| SectionLock::new(&self.model)), row, state)
+        Guarded::locked(locked.then(|| SectionLock::new(&self.model, row)), row, state)
     }
 
     /// Puts the state of VNI number `number` behind its critical section.
@@ -96,9 +96,9 @@ impl Sections {
         self.model.combining_limit
     }
 
-    /// The lock of a new critical section.
-    pub(crate) fn lock(&self) -> SectionLock {
-        SectionLock::new(&self.model)
+    /// The lock of a new critical section, which is counted in `row`.
+    pub(crate) fn lock(&self, row: Row) -> SectionLock {
+        SectionLock::new(&self.model, row)
     }
 
     /// The place where the entries into VNI number `number` are counted. If its objects have

@@ -1,0 +1,48 @@
+//! This machine: its topology, read once, and how near two of its hardware threads are.
+
+use crate::counted::Near;
+use heddle_topology::{Topology, Units};
+use std::sync::OnceLock;
+
+/// The topology of this machine; `None` if it is unknown.
+pub(crate) fn topology() -> Option<&'static Topology> {
+    static TOPOLOGY: OnceLock<Option<Topology>> = OnceLock::new();
+    TOPOLOGY.get_or_init(|| Topology::of_machine().ok()).as_ref()
+}
+
+/// Says whether two hardware threads of this machine share a core, or only a package, or only the machine.
+/// Hardware threads of which nothing is known share only the machine. The first call for two different ones
+/// reads the topology, which takes milliseconds.
+#[must_use]
+pub fn nearness(one: usize, other: usize) -> Near {
+    static UNITS: OnceLock<Vec<Option<Units>>> = OnceLock::new();
+    if one == other {
+        return Near::Core;
+    }
+    let units = UNITS.get_or_init(|| {
+        let mut all = Vec::new();
+        for (number, units) in topology().into_iter().flat_map(Topology::units) {
+            all.resize(all.len().max(number + 1), None);
+            all[number] = Some(units);
+        }
+        all
+    });
+    let of = |number: usize| units.get(number).copied().flatten();
+    match (of(one), of(other)) {
+        (Some(one), Some(other)) if one.core == other.core => Near::Core,
+        (Some(one), Some(other)) if one.package == other.package => Near::Package,
+        _ => Near::Machine,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_hardware_threads_share_the_machine() {
+        assert_eq!(nearness(1 << 20, 1 << 20), Near::Core);
+        assert_eq!(nearness(1 << 20, 1 << 21), Near::Machine);
+        assert_eq!(nearness(0, 1 << 21), Near::Machine);
+    }
+}
