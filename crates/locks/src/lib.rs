@@ -42,6 +42,7 @@ mod head;
 pub mod hmcs;
 #[cfg(not(loom))]
 pub mod kinds;
+#[cfg(not(loom))]
 pub mod machine;
 pub mod mcs;
 pub mod ticket;

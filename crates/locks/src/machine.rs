@@ -35,7 +35,7 @@ pub fn nearness(one: usize, other: usize) -> Near {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
