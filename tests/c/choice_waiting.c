@@ -1,15 +1,19 @@
-// Threads wait as the settings say: seen by the words on which they sleep, and by a test that waits for a critical
-// section in which another thread stays.
+// Threads wait as the settings say: seen by the words on which they sleep, by a test that waits for a critical section in
+// which another thread stays, and by the number of tests that try it.
 // ranks: 2
 // levels: multiple
 // models: default
 // settings counter: HEDDLE_WAKEUP=counter
 // settings patience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=4000000
 // settings impatience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=20000
+// settings backoff: HEDDLE_TEST_BACKOFF=exponential
+// settings ics2019-lockq-mcs: HEDDLE_MODEL=ics2019-lockq-mcs
+// settings ics2019-lockq-mtx: HEDDLE_MODEL=ics2019-lockq-mtx
 // heddle: only
+#include "counters.h"
 #include "inside.h"
 
-enum { WAITERS = 3, MESSAGE = 50 };
+enum { WAITERS = 3, MESSAGE = 50, TESTS = 1000, HOLDS = 2 };
 
 static struct actor waiters[WAITERS], tester;
 static MPI_Request pending[WAITERS];
@@ -60,17 +64,74 @@ static void check_patience(void (*direct)(int index)) {
     CHECK_OK(MPI_Wait(&pending[0], MPI_STATUS_IGNORE));
 }
 
+static sem_t test_now, tested;
+static struct counter refused;
+
+// While another thread is inside, TESTS tests try about ten times: after 0, 1, 3, 7, .. others. Once that thread has left,
+// the tests find their message all the same, and start over.
+static void test_beside_holder(int index) {
+    (void)index;
+    for (int hold = 0; hold < HOLDS; hold++) {
+        sem_wait(&test_now);
+        unsigned long long before = counter_read(&refused);
+        for (int i = 0; i < TESTS; i++) test_once(hold);
+        unsigned long long tries = counter_read(&refused) - before;
+        fprintf(stderr, "hold %d: %llu tries\n", hold, tries);
+        CHECK(tries >= 6 && tries <= 12);
+        sem_post(&tested);
+        sem_wait(&test_now);
+        for (int flag = 0; !flag;) CHECK_OK(MPI_Test(&pending[hold], &flag, MPI_STATUS_IGNORE));
+        sem_post(&tested);
+    }
+}
+
+static void direct_backoff(int index) {
+    (void)index;
+    sem_wait(&inside.held);
+    sem_post(&test_now);
+    sem_wait(&tested);
+    sem_post(&inside.released);
+}
+
+static void check_backoff(void) {
+    sem_init(&test_now, 0, 0);
+    sem_init(&tested, 0, 0);
+    refused = counter_start("heddle_refused_tries");
+    actor_begin(&tester, 0, test_beside_holder);
+    for (int hold = 0; hold < HOLDS; hold++) {
+        CHECK_OK(MPI_Irecv(&received[0], 1, MPI_INT, 1, hold, inside.comm, &pending[hold]));
+        hold_while(direct_backoff);
+        CHECK_OK(MPI_Send(&received[0], 1, MPI_INT, 1, MESSAGE, inside.comm));
+        sem_post(&test_now);
+        sem_wait(&tested);
+    }
+    actor_end(&tester);
+    counter_end(&refused);
+}
+
+// Rank 1 answers each message with `answers` others.
+static void answer(int messages, int answers) {
+    int data = 0;
+    for (int i = 0; i < messages; i++) {
+        CHECK_OK(MPI_Recv(&data, 1, MPI_INT, 0, MESSAGE, inside.comm, MPI_STATUS_IGNORE));
+        for (int tag = i; tag < i + answers; tag++) CHECK_OK(MPI_Send(&data, 1, MPI_INT, 0, tag, inside.comm));
+    }
+}
+
 int main(int argc, char **argv) {
     const char *variant = argv[argc - 1];
-    int provided, data = 0, messages = strcmp(variant, "counter") == 0 ? WAITERS : 1;
+    int provided;
+    bool wakes = strcmp(variant, "counter") == 0;
+    bool backs_off = !wakes && strcmp(variant, "patience") != 0 && strcmp(variant, "impatience") != 0;
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
     inside_begin(MPI_COMM_WORLD);
     if (check_rank == 1) {
-        CHECK_OK(MPI_Recv(&data, 1, MPI_INT, 0, MESSAGE, inside.comm, MPI_STATUS_IGNORE));
-        for (int i = 0; i < messages; i++) CHECK_OK(MPI_Send(&data, 1, MPI_INT, 0, i, inside.comm));
-    } else if (strcmp(variant, "counter") == 0) {
+        answer(backs_off ? HOLDS : 1, wakes ? WAITERS : 1);
+    } else if (wakes) {
         check_wake_up();
+    } else if (backs_off) {
+        check_backoff();
     } else {
         check_patience(strcmp(variant, "patience") == 0 ? direct_patience : direct_impatience);
     }

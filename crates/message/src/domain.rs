@@ -6,7 +6,7 @@ use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
 use crate::vni::{Task, Vni};
 use heddle_bootstrap::World;
-use heddle_model::{CallSection, OffloadServer, Sections, WakeUp};
+use heddle_model::{CallSection, OffloadServer, Sections, TestBackoff, WakeUp};
 use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_platform::background::allowed_cores;
@@ -32,6 +32,8 @@ pub struct Domain {
     has_cores: bool,
     blackboards: bool,
     test_patience_ns: u64,
+    /// True if tests back off from a critical section that they have found taken.
+    tests_back_off: bool,
     /// True if several threads may be in the library at once.
     threads: bool,
     /// The numbers of the context ids that this process makes as a leader.
@@ -144,6 +146,7 @@ impl Prepared {
             has_cores: fabric.size() <= allowed_cores().len(),
             blackboards: settings.blackboards,
             test_patience_ns: settings.model.test_patience_ns(),
+            tests_back_off: settings.model.test_backoff == TestBackoff::Exponential,
             threads,
             context_numbers: Numbers::new(),
             fabric,
@@ -213,6 +216,11 @@ impl Domain {
     #[inline(always)]
     pub fn test_patience_ns(&self) -> u64 {
         self.test_patience_ns
+    }
+
+    /// Returns true if tests back off from a critical section that they have found taken.
+    pub fn tests_back_off(&self) -> bool {
+        self.tests_back_off
     }
 
     /// The VNI with a number.

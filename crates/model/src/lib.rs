@@ -41,8 +41,8 @@ mod tracepoint;
 pub use choice::{
     Arbitration, Bias, Choice, CollectThreshold, Condition, Execution, Granularity, Lifetime, Model,
     ModelError, Named, OFFLOAD, OWN, OffloadThreads, Origin, PARTS, PUBLISHED, Part, ProgressEntry,
-    ReferenceCounts, RequestPool, Requests, UnknownArbitration, UnknownOption, UnknownThreshold, Values,
-    WakeUp, named_models, pairwise,
+    ReferenceCounts, RequestPool, Requests, TestBackoff, UnknownArbitration, UnknownOption, UnknownThreshold,
+    Values, WakeUp, named_models, pairwise,
 };
 pub use heddle_locks::kinds::LockKind;
 pub use objects::{

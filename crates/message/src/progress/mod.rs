@@ -16,8 +16,10 @@
 //! | `counter.rs` | one thread polls, the others sleep until they are signalled (wake-up `counter`) |
 //! | `beside_server.rs` | a wait in which the thread stands in for an offload thread that has no core |
 //! | `fairness.rs` | yields of a thread whose waits all end promptly |
+//! | `backoff.rs` | the tries that a test skips after it was refused |
 //! | `test.rs` | progress by threads that do not wait |
 
+mod backoff;
 mod beside_server;
 mod counter;
 mod event;

@@ -8,14 +8,17 @@
 //!
 //! A test does not wait for a critical section: the thread that holds it makes progress, or is about to
 //! leave. With `HEDDLE_TEST_PATIENCE` a tester waits for it for up to that time, if the lock lets waiters
-//! give up (Amer et al., TOPC 2019, section 6.2).
+//! give up (Amer et al., TOPC 2019, section 6.2). With `HEDDLE_TEST_BACKOFF` a tester that finds it taken
+//! leaves it alone for a growing number of tests (`backoff.rs`).
 //!
 //! Most tests in vain are *short*: they poll one VNI. Every 16th to 64th test in a row is *thorough*: it also
 //! polls the other VNIs, and yields, since the event that the thread waits for may need its core. The
 //! interval adapts to whether yields let other threads run.
 
+use super::backoff::Backoff;
 use super::fairness::Interval;
 use crate::domain::Domain;
+use crate::vni::{Due, LastPoll};
 use heddle_model::{Attempt, Refusal};
 use heddle_platform::atomic::Ordering;
 use std::cell::Cell;
@@ -33,6 +36,17 @@ struct Tester {
     thorough_every: Interval,
     /// The times of the thread's own last polls.
     polls: [Cell<u64>; REMEMBERED],
+    /// The thread's backoff from each VNI.
+    backoffs: [Backoff; REMEMBERED],
+}
+
+impl Tester {
+    /// The time of the thread's own last poll of the VNI, and its backoff from it.
+    #[inline(always)]
+    fn of(&self, vni: u32) -> (&Cell<u64>, &Backoff) {
+        let place = vni as usize % REMEMBERED;
+        (&self.polls[place], &self.backoffs[place])
+    }
 }
 
 // The number of tests up to the calling thread's next thorough one, with that; 0 in a thread that has not
@@ -56,6 +70,7 @@ thread_local! {
         Tester {
             thorough_every: Interval::new(THOROUGH_EVERY.0, THOROUGH_EVERY.1),
             polls: [const { Cell::new(0) }; REMEMBERED],
+            backoffs: [const { Backoff::new() }; REMEMBERED],
         }
     };
 }
@@ -68,8 +83,7 @@ impl Domain {
         TESTER.with(|tester| {
             let tests_left = left::get().addr().saturating_sub(1);
             let is_thorough = tests_left == 0;
-            let happened = self.poll_for_test(vni, &tester.polls[vni as usize % REMEMBERED])
-                || is_thorough && self.progress_others(vni);
+            let happened = self.poll_for_test(vni, tester) || is_thorough && self.progress_others(vni);
             if is_thorough && !happened {
                 self.calls().outside(|| tester.thorough_every.yield_now());
             }
@@ -80,39 +94,83 @@ impl Domain {
     }
 
     #[inline]
-    fn poll_for_test(&self, vni: u32, own: &Cell<u64>) -> bool {
-        self.is_poll_due(vni, own) && self.vni(vni).progress_within(self.test_patience_ns())
+    fn poll_for_test(&self, vni: u32, tester: &Tester) -> bool {
+        let (own, backoff) = tester.of(vni);
+        match self.poll_due(vni, own) {
+            Due::No => false,
+            Due::Yes => {
+                self.vni(vni).progress_within(self.test_patience_ns(), || self.note_refusal(own, backoff))
+            }
+            Due::AfterRefusal => self.poll_after_refusal(vni, own, backoff),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_refusal(&self, own: &Cell<u64>, backoff: &Backoff) {
+        if self.tests_back_off() {
+            LastPoll::refused(own);
+            backoff.refused();
+        }
+    }
+
+    /// Does the same as [`poll_for_test`](Self::poll_for_test) after the thread's last poll was refused, but
+    /// skips the poll in some tests.
+    #[cold]
+    #[inline(never)]
+    fn poll_after_refusal(&self, vni: u32, own: &Cell<u64>, backoff: &Backoff) -> bool {
+        if backoff.skips() {
+            return false;
+        }
+        let mut refused = false;
+        let happened = self.vni(vni).progress_within(self.test_patience_ns(), || refused = true);
+        if refused {
+            backoff.refused();
+        } else {
+            backoff.entered();
+            self.vni(vni).last_poll.polled(own);
+        }
+        happened
     }
 
     /// The express path of a short test in vain: polls the VNI, unless another thread does.
     ///
     /// # Errors
-    /// A refusal if there is progress to make, or if the next test is a thorough one.
+    /// A refusal if there is progress to make, if the next test is a thorough one, or if the thread skips
+    /// polls.
     #[inline(always)]
     pub fn test_express(&self, attempt: Attempt, vni: u32) -> Result<(), Refusal> {
         if !is_test_short() {
             return Err(Refusal::Unfit);
         }
         // A second attempt follows a first one, which has found that a poll is due.
-        if attempt == Attempt::Lock || !self.has_threads() || self.is_own_poll_due(vni) {
-            self.vni(vni).poll_express(attempt)?;
+        let due = if attempt == Attempt::Lock { Due::Yes } else { self.own_poll_due(vni) };
+        match due {
+            Due::No => {}
+            Due::Yes => self.vni(vni).poll_express(attempt)?,
+            Due::AfterRefusal => return Err(Refusal::Unfit),
         }
         count_short_test();
         Ok(())
     }
 
-    /// Does the same as [`is_poll_due`](Self::is_poll_due), out of line: it reads the
-    /// clock and thread-local state.
-    #[inline(never)]
-    fn is_own_poll_due(&self, vni: u32) -> bool {
-        TESTER.with(|tester| self.is_poll_due(vni, &tester.polls[vni as usize % REMEMBERED]))
+    /// Does the same as [`poll_due`](Self::poll_due); among threads out of line, since it reads the clock
+    /// thread-local state.
+    #[inline(always)]
+    fn own_poll_due(&self, vni: u32) -> Due {
+        if self.has_threads() { self.own_poll_due_among_threads(vni) } else { Due::Yes }
     }
 
-    /// Returns true if the calling test must poll the VNI, since no other thread does. `own` is the time of
+    #[inline(never)]
+    fn own_poll_due_among_threads(&self, vni: u32) -> Due {
+        TESTER.with(|tester| self.poll_due(vni, tester.of(vni).0))
+    }
+
+    /// Decides whether the calling test polls the VNI: yes, unless another thread does. `own` is the time of
     /// the calling thread's last poll.
     #[inline]
-    fn is_poll_due(&self, vni: u32, own: &Cell<u64>) -> bool {
+    fn poll_due(&self, vni: u32, own: &Cell<u64>) -> Due {
         let waited_for = self.attendance(vni).load(Ordering::Relaxed) != 0;
-        !self.has_threads() || self.vni(vni).last_poll.is_due(own, waited_for)
+        if self.has_threads() { self.vni(vni).last_poll.due(own, waited_for) } else { Due::Yes }
     }
 }

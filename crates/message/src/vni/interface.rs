@@ -296,10 +296,16 @@ impl Vni {
     }
 
     /// Does the same as [`progress`](Self::progress), but waits for the critical section for up to
-    /// `patience_ns`, if its lock lets a waiter give up.
+    /// `patience_ns`, if its lock lets a waiter give up. Calls `refused` if another thread was inside.
     #[inline]
-    pub fn progress_within(&self, patience_ns: u64) -> bool {
-        self.progress_by(|state| state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try)))
+    pub fn progress_within(&self, patience_ns: u64, refused: impl FnOnce()) -> bool {
+        self.progress_by(|state| {
+            let step = state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try));
+            if step.is_none() {
+                refused();
+            }
+            step
+        })
     }
 
     /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, no thread

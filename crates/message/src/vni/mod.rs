@@ -108,4 +108,4 @@ pub use message::{Message, SendArgs, eager_header};
 pub use offload::TurnOutcome;
 pub use rendezvous_state::Sequel;
 pub use task::Task;
-pub use waiters::{LONGEST_SLEEP, LastPoll, WaitingThreads};
+pub use waiters::{Due, LONGEST_SLEEP, LastPoll, WaitingThreads};

@@ -32,21 +32,53 @@ pub struct LastPoll(pub CachePadded<AtomicU64>);
 /// The time for which a test relies on the poll of another one.
 pub(super) const GRACE_NS: u64 = 500;
 
+/// Stands for the time of a poll that was refused.
+const REFUSED: u64 = u64::MAX;
+
+/// Says whether a test polls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// Another thread polls.
+    No,
+    /// The test polls.
+    Yes,
+    /// The thread's last poll was refused; it decides by its backoff.
+    AfterRefusal,
+}
+
 impl LastPoll {
-    /// Returns true if the calling test must poll, since no other thread does. `last_of_caller` is the time
+    /// Decides whether the calling test polls: yes, unless another thread does. `last_of_caller` is the time
     /// of the calling thread's last poll; `waited_for` is true if threads wait here.
     #[inline]
-    pub fn is_due(&self, last_of_caller: &Cell<u64>, waited_for: bool) -> bool {
+    pub fn due(&self, last_of_caller: &Cell<u64>, waited_for: bool) -> Due {
         // Relaxed, here and below: a hint.
         let last = self.0.load(Ordering::Relaxed);
         let now = Native::ticks();
         let others_poll = waited_for || last != last_of_caller.get();
-        if others_poll && now.wrapping_sub(last) < Native::ns_to_ticks(GRACE_NS) {
-            return false;
+        if others_poll {
+            // Checked here only: a thread whose polls succeed pays nothing for it.
+            if last_of_caller.get() == REFUSED {
+                return Due::AfterRefusal;
+            }
+            if now.wrapping_sub(last) < Native::ns_to_ticks(GRACE_NS) {
+                return Due::No;
+            }
         }
         self.0.store(now, Ordering::Relaxed);
         last_of_caller.set(now);
-        true
+        Due::Yes
+    }
+
+    /// Has the calling test decide by its backoff, until it [polls](Self::polled) again.
+    pub fn refused(last_of_caller: &Cell<u64>) {
+        last_of_caller.set(REFUSED);
+    }
+
+    /// Notes that the calling test has polled after refusals.
+    pub fn polled(&self, last_of_caller: &Cell<u64>) {
+        let now = Native::ticks();
+        self.0.store(now, Ordering::Relaxed);
+        last_of_caller.set(now);
     }
 }
 
@@ -62,20 +94,34 @@ mod tests {
     #[test]
     fn one_tester_alone_polls_every_time_and_one_of_two() {
         let (last, one, other) = (LastPoll::default(), Cell::new(0), Cell::new(0));
-        assert!((0..100).all(|_| last.is_due(&one, false)));
+        let is_due = |last_of_caller| last.due(last_of_caller, false) == Due::Yes;
+        assert!((0..100).all(|_| is_due(&one)));
         // The second tester relies on the first, unless the machine stopped this thread in between.
-        let relies = (0..100).filter(|_| last.is_due(&one, false) && !last.is_due(&other, false)).count();
+        let relies = (0..100).filter(|_| is_due(&one) && !is_due(&other)).count();
         assert!(relies > 50, "{relies}");
         wait_for_grace();
-        assert!(last.is_due(&other, false), "the first does not come any more");
+        assert!(is_due(&other), "the first does not come any more");
+    }
+
+    #[test]
+    fn a_refused_test_is_told_so_until_it_polls_again() {
+        let (last, own) = (LastPoll::default(), Cell::new(0));
+        assert_eq!(last.due(&own, false), Due::Yes);
+        LastPoll::refused(&own);
+        for waited_for in [false, true, false] {
+            assert_eq!(last.due(&own, waited_for), Due::AfterRefusal);
+        }
+        last.polled(&own);
+        assert_eq!(last.due(&own, false), Due::Yes);
     }
 
     #[test]
     fn testers_poll_seldom_while_others_wait() {
         let (last, last_of_caller) = (LastPoll::default(), Cell::new(0));
         wait_for_grace();
-        assert!(last.is_due(&last_of_caller, true));
-        let due = (0..10).filter(|_| last.is_due(&last_of_caller, true)).count();
+        let is_due = || last.due(&last_of_caller, true) == Due::Yes;
+        assert!(is_due());
+        let due = (0..10).filter(|_| is_due()).count();
         assert!(due < 10);
     }
 }

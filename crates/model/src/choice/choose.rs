@@ -231,6 +231,9 @@ mod tests {
             ("hmcs-usc", vec![("HEDDLE_COHORT_THRESHOLD", "9"), ("HEDDLE_TEST_PATIENCE", "9")]),
             ("global-p-mcs-mcs", vec![("HEDDLE_LOW_BOUND", "9")]),
             ("lockq-mtx", vec![("HEDDLE_POST_TRIES", "9"), ("HEDDLE_COMBINING_LIMIT", "9")]),
+            ("csync", vec![("HEDDLE_TEST_BACKOFF", "exponential")]),
+            ("brief-global", vec![("HEDDLE_TEST_BACKOFF", "exponential"), ("HEDDLE_TEST_PATIENCE", "9")]),
+            ("ics2019-lockq-mcs", vec![("HEDDLE_TEST_BACKOFF", "none")]),
             ("per-vni-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")]),
             ("brief-global", vec![("HEDDLE_TEST_PATIENCE", "9")]),
             ("per-vni-mutex", vec![("HEDDLE_PROGRESS_ENTRY", "wait")]),
@@ -293,6 +296,10 @@ mod tests {
             ("csync", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("global-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("per-object", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
+            ("global-mutex", vec![("HEDDLE_TEST_BACKOFF", "exponential")], "no test finds"),
+            ("per-object", vec![("HEDDLE_TEST_BACKOFF", "exponential")], "no test finds"),
+            ("lock-free", vec![("HEDDLE_TEST_BACKOFF", "exponential")], "no test finds"),
+            ("offload", vec![("HEDDLE_TEST_BACKOFF", "exponential")], "no test finds"),
         ] {
             let error = choose(name, &parts).expect_err("senseless");
             assert!(error.to_string().contains(reason), "{error}");

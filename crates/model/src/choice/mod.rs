@@ -20,7 +20,7 @@ pub use model::Model;
 pub use named::{Named, Origin};
 pub use options::{
     Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
-    RequestPool, Requests, UnknownOption, WakeUp,
+    RequestPool, Requests, TestBackoff, UnknownOption, WakeUp,
 };
 pub use own::OWN;
 pub use pairs::pairwise;

@@ -3,7 +3,7 @@
 use super::arbitration::Arbitration;
 use super::options::{
     Bias, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts, RequestPool,
-    Requests, WakeUp,
+    Requests, TestBackoff, WakeUp,
 };
 use super::threshold::CollectThreshold;
 use heddle_locks::hmcs::Thresholds;
@@ -51,6 +51,8 @@ pub struct Model {
     /// The time that `MPI_Test` and similar functions wait for a critical section before they
     /// give up, in microseconds.
     pub test_patience_us: u32,
+    /// Decides what a test does after it has found a critical section taken.
+    pub test_backoff: TestBackoff,
 }
 
 impl Model {
@@ -84,6 +86,12 @@ impl Model {
             && self.execution == Execution::Caller
             && self.bias == Bias::None
             && LockName::Single(kind).is_timed()
+    }
+
+    /// Returns true if a test tries a critical section of its VNI. Under the other granularities it waits for
+    /// that of the call, or tries many, each for a moment.
+    pub(super) fn tests_try(&self) -> bool {
+        matches!(self.granularity, Granularity::PerVni | Granularity::BriefGlobal) && !self.is_offloaded()
     }
 
     /// The only way in which a waiting thread can enter critical sections to make progress; `None` if there

@@ -4,7 +4,7 @@ use super::arbitration::Arbitration;
 use super::model::Model;
 use super::options::{
     Bias, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts, RequestPool,
-    Requests, WakeUp,
+    Requests, TestBackoff, WakeUp,
 };
 use super::threshold::CollectThreshold;
 use heddle_locks::hmcs::Thresholds;
@@ -56,6 +56,7 @@ pub(super) const BASE: Model = Model {
     combining_limit: heddle_combining::lock_queue::DEFAULT_THRESHOLD,
     post_tries: 10,
     test_patience_us: 0,
+    test_backoff: TestBackoff::None,
 };
 
 pub(super) const fn by(arbitration: Arbitration) -> Model {

@@ -171,6 +171,15 @@ choice! {
     }
 }
 
+choice! {
+    /// Choices of what a test does after it has found a critical section taken (Amer et al., ICS 2019: the
+    /// tests of LockQ back off).
+    TestBackoff, "backoff of tests" {
+        None = "none": "the next test tries again",
+        Exponential = "exponential": "the thread's next test there does not try, and after each further refusal twice as many do not, up to 1024; a try that succeeds ends that",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +205,6 @@ mod tests {
         names_lead_to_options_and_back::<RequestPool>();
         names_lead_to_options_and_back::<Requests>();
         names_lead_to_options_and_back::<ReferenceCounts>();
+        names_lead_to_options_and_back::<TestBackoff>();
     }
 }

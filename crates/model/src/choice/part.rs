@@ -5,7 +5,7 @@ use super::error::ModelError;
 use super::model::Model;
 use super::options::{
     Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
-    RequestPool, Requests, WakeUp,
+    RequestPool, Requests, TestBackoff, WakeUp,
 };
 use super::threshold::CollectThreshold;
 use heddle_locks::hmcs::Thresholds;
@@ -97,6 +97,11 @@ const GIVING_UP: Condition = Condition {
     name: "granularity \"per-vni\" or \"brief-global\" and bias \"none\", with an arbitration whose waiters can give up \
            (mutex, clh, abortable-mcs, hmcs)",
     holds: Model::waiters_give_up,
+};
+const TRYING: Condition = Condition {
+    name: "granularity \"per-vni\" or \"brief-global\", without offload threads: elsewhere no test finds a critical section \
+           taken and gives up",
+    holds: Model::tests_try,
 };
 
 /// Makes a part that is one of a few names.
@@ -282,5 +287,15 @@ pub const PARTS: &[Part] = &[
         "for how many microseconds MPI_Test and its like wait for a critical section before they give up (mutex, clh, \
          abortable-mcs and hmcs without a bias let them; others only try)",
         GIVING_UP
+    ),
+    option!(
+        "test backoff",
+        "HEDDLE_TEST_BACKOFF",
+        TestBackoff,
+        test_backoff,
+        "whether MPI_Test and its like, after they have found a critical section taken, leave it alone for the next 1, 2, 4, .. \
+         calls of the thread",
+        Names,
+        Some(TRYING)
     ),
 ];

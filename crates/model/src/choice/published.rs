@@ -7,7 +7,9 @@
 use super::arbitration::Arbitration;
 use super::model::Model;
 use super::named::{BASE, MUTEX, Named, Origin, by, global, waiting};
-use super::options::{Execution, Granularity, Lifetime, ReferenceCounts, RequestPool, Requests, WakeUp};
+use super::options::{
+    Execution, Granularity, Lifetime, ReferenceCounts, RequestPool, Requests, TestBackoff, WakeUp,
+};
 use heddle_locks::hmcs::Thresholds;
 use heddle_locks::kinds::LockKind;
 
@@ -46,6 +48,16 @@ const fn per_object(request_pool: RequestPool, reference_counts: ReferenceCounts
 }
 
 const PER_OBJECT_TLP_ATOM: Model = per_object(RequestPool::ThreadLocal, ReferenceCounts::Atomic);
+
+/// LockQ over a lock.
+const fn lock_queue(arbitration: Arbitration) -> Model {
+    Model {
+        execution: Execution::LockQ,
+        post_tries: 0,
+        test_backoff: TestBackoff::Exponential,
+        ..waiting(by(arbitration))
+    }
+}
 
 const fn paper(
     name: &'static str,
@@ -190,15 +202,15 @@ pub const PUBLISHED: &[Named] = &[
     paper(
         "ics2019-lockq-mcs",
         "Amer et al., ICS 2019: LockQ-MCS",
-        "try an MCS lock, else post the operation and leave; waiting threads wait for the lock",
-        Model { execution: Execution::LockQ, post_tries: 0, ..waiting(by(MCS)) },
+        "try an MCS lock, else post the operation and leave; waiting threads wait for the lock, tests back off",
+        lock_queue(MCS),
         POSTED,
     ),
     paper(
         "ics2019-lockq-mtx",
         "Amer et al., ICS 2019: LockQ-MTX",
-        "try a mutex, else post the operation and leave; waiting threads wait for the mutex",
-        Model { execution: Execution::LockQ, post_tries: 0, ..waiting(by(MUTEX)) },
+        "try a mutex, else post the operation and leave; waiting threads wait for the mutex, tests back off",
+        lock_queue(MUTEX),
         POSTED,
     ),
     paper(
