@@ -23,8 +23,8 @@ pub(crate) type Prepared = Result<Library, (String, BenchError)>;
 /// The programs of the libraries by their compilers.
 pub(crate) type Compiled = HashMap<PathBuf, Programs>;
 
-/// Compiles the programs of each library, unless `compiled` has them, which variants of a library share; a library
-/// without programs goes to `failures`.
+/// Compiles the programs of each library, unless `compiled` has them, which variants of a library share; a
+/// library without programs goes to `failures`.
 ///
 /// # Errors
 ///

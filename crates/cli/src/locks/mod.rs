@@ -180,8 +180,8 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
     })
 }
 
-/// A thread's turn at a lock in the lock-latency experiment, in nanoseconds: threads over rate. `None` without a
-/// lock of that name.
+/// A thread's turn at a lock in the lock-latency experiment, in nanoseconds: threads over rate. `None`
+/// without a lock of that name.
 pub(crate) fn lock_latency_ns(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
     let effort = Effort { iterations, window: limit, limit };
     let Sample(figures) = Contender::named(lock)?.measure(Experiment::Lines, threads, &effort)?;

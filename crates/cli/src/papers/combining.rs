@@ -2,8 +2,9 @@
 
 use super::contention::searches;
 use super::experiment::Needs::Threads;
-use super::experiment::{Claim, Experiment, Paper, System, heddle, paper};
+use super::experiment::{Claim, Experiment, Paper};
 use super::measured::finding;
+use super::system::{System, heddle, paper};
 use super::view::{Along, Quantity, View};
 use crate::bench::case::{Case, Comms};
 use crate::bench::subject::Subject;

@@ -1,10 +1,13 @@
 //! An experiment of a paper: the systems that it compares, what is launched, the pictures, and the paper's
 //! statements.
 
+use std::path::{Path, PathBuf};
+
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::measured::Measured;
+use super::measured::{Finding, Measured};
+use super::system::System;
 use super::view::View;
 use crate::bench::case::Case;
 use crate::report::verdict::Verdict;
@@ -15,7 +18,8 @@ use crate::report::verdict::Verdict;
 pub(crate) enum Paper {
     /// Balaji et al., Fine-grained multithreading support for hybrid threaded MPI programming, IJHPCA 2010.
     Granularity,
-    /// Goodell et al., Minimizing MPI resource contention in multithreaded multicore environments, CLUSTER 2010.
+    /// Goodell et al., Minimizing MPI resource contention in multithreaded multicore environments, CLUSTER
+    /// 2010.
     Lifetime,
     /// Amer et al., Lock contention management in multithreaded MPI, ACM TOPC 2019.
     Contention,
@@ -56,45 +60,6 @@ impl Paper {
         }
     }
 }
-
-/// The form of a system that takes part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// The paper's.
-    Paper,
-    /// Heddle's own.
-    Heddle,
-    /// Processes of one thread in place of threads.
-    Processes,
-}
-
-/// A system that an experiment compares. Heddle's default, and the other libraries, take part in any case.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct System {
-    /// Its name in the paper, or for Heddle's form that of the model.
-    pub(super) label: &'static str,
-    /// Its settings, as `heddle bench --models` has them.
-    pub(super) settings: &'static str,
-    /// Its form.
-    pub(super) form: Form,
-}
-
-/// A system in the paper's form.
-pub(super) const fn paper(label: &'static str, settings: &'static str) -> System {
-    System { label, settings, form: Form::Paper }
-}
-
-/// A model of Heddle's.
-pub(super) const fn heddle(model: &'static str) -> System {
-    System { label: model, settings: model, form: Form::Heddle }
-}
-
-/// Single-threaded processes.
-pub(super) const PROCESSES: System =
-    System { label: "processes", settings: "processes", form: Form::Processes };
-
-/// The label of Heddle's default.
-pub(super) const DEFAULT: &str = "Heddle's default";
 
 /// The numbers of threads and the sizes that a run measures.
 #[derive(Debug, Clone)]
@@ -138,6 +103,11 @@ impl Experiment {
     pub(super) fn file_name(&self) -> String {
         format!("{}-{}", self.paper.name(), self.names[0])
     }
+
+    /// One of its files in the folder `out`.
+    pub(super) fn file(&self, out: &Path, extension: &str) -> PathBuf {
+        out.join(self.file_name()).with_extension(extension)
+    }
 }
 
 /// A statement of a paper.
@@ -159,14 +129,6 @@ pub(super) enum Needs {
     Threads(u32),
     /// The same, and several NUMA nodes: it is about locks that know the levels of the machine.
     Nodes(u32),
-}
-
-/// The result of a comparison.
-pub(super) struct Finding {
-    /// The figures.
-    pub(super) here: String,
-    /// How they stand to the statement.
-    pub(super) verdict: Verdict,
 }
 
 /// A statement and how the measurement stands to it.

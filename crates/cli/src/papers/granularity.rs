@@ -2,8 +2,9 @@
 //! own, under critical sections of different sizes.
 
 use super::experiment::Needs::Threads;
-use super::experiment::{Claim, Experiment, Finding, PROCESSES, Paper, Points, System, heddle, paper};
-use super::measured::{Measured, finding};
+use super::experiment::{Claim, Experiment, Paper, Points};
+use super::measured::{Finding, Measured, finding};
+use super::system::{PROCESSES, System, heddle, paper};
 use super::view::{Along, Quantity, View};
 use crate::bench::case::{Case, Comms};
 use crate::bench::subject::Subject;
@@ -287,8 +288,8 @@ pub(super) static EXPERIMENTS: [Experiment; 4] = [
     },
 ];
 
-/// Compares the acquisitions of two threads with the paper's, step by step; the messages of the benchmark's own
-/// add up to a tenth of one.
+/// Compares the acquisitions of two threads with the paper's, step by step; the messages of the benchmark's
+/// own add up to a tenth of one.
 fn counted(m: &Measured<'_>, view: &View, paper: [f64; 5]) -> Option<Finding> {
     let steps = [GLOBAL, BRIEF, OBJECT, TLP, TLP_ATOM];
     let counts: Option<Vec<f64>> = steps.iter().map(|step| m.at(step, view, 2)).collect();
@@ -315,7 +316,8 @@ fn as_fast(m: &Measured<'_>, view: &View, one: &str, other: &str, n: u32, share:
     finding(format!("{n} threads: {ratio:.2} of {other}"), verdict)
 }
 
-/// Under `waiting` the waiting time grows from two threads to `n`, and under `others` it is less than a quarter.
+/// Under `waiting` the waiting time grows from two threads to `n`, and under `others` it is less than a
+/// quarter.
 fn waits(m: &Measured<'_>, view: &View, waiting: &[&str], others: &[&str], n: u32) -> Option<Finding> {
     let mut otherwise = 0;
     let mut least = f64::INFINITY;

@@ -2,8 +2,9 @@
 //! process of its own, under different bookkeeping of the objects that messages use.
 
 use super::experiment::Needs::Threads;
-use super::experiment::{Claim, Experiment, Paper, heddle, paper};
+use super::experiment::{Claim, Experiment, Paper};
 use super::measured::finding;
+use super::system::{heddle, paper};
 use super::view::{Along, Quantity, View};
 use crate::bench::case::{Case, Comms};
 use crate::bench::subject::Subject;

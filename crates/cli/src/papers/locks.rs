@@ -1,5 +1,5 @@
-//! Measures locks by themselves, where an experiment asks for it: the lock-latency experiment of Amer et al. (TOPC
-//! 2019, Fig. 2a), as lines like those of the C program.
+//! Measures locks by themselves, where an experiment asks for it: the lock-latency experiment of Amer et al.
+//! (TOPC 2019, Fig. 2a), as lines like those of the C program.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const ITERATIONS_A_SECOND: f64 = (1 << 22) as f64;
 
 /// A measurement for each lock, number of threads and round.
 pub(super) fn measure(experiment: &Experiment, points: &Points, effort: &Effort) -> Vec<Measurement> {
-    let names = Measured { experiment, rows: &[] };
+    let names = Measured { systems: experiment.systems, rows: &[] };
     let iterations = (effort.seconds * ITERATIONS_A_SECOND) as u64;
     let limit = Duration::from_secs_f64(10.0 * effort.seconds);
     let mut measurements = Vec::new();

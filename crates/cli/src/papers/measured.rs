@@ -1,6 +1,7 @@
-//! The figures of an experiment, asked for by a system's label, a view and a number of threads.
+//! The figures of an experiment, asked for by a system's label, a view and a number of threads, and what a
+//! comparison finds in them.
 
-use super::experiment::{DEFAULT, Experiment, Finding};
+use super::system::{DEFAULT, System};
 use super::view::View;
 use crate::bench::figures::best_peer;
 use crate::bench::library::HEDDLE;
@@ -10,8 +11,8 @@ use crate::report::verdict::Verdict;
 
 /// The figures of an experiment.
 pub(super) struct Measured<'a> {
-    /// The experiment.
-    pub(super) experiment: &'a Experiment,
+    /// The systems of the experiment.
+    pub(super) systems: &'a [System],
     /// The medians.
     pub(super) rows: &'a [Row],
 }
@@ -25,7 +26,7 @@ impl Measured<'_> {
         if label == DEFAULT {
             return HEDDLE.to_owned();
         }
-        let system = self.experiment.systems.iter().find(|system| system.label == label);
+        let system = self.systems.iter().find(|system| system.label == label);
         system.map_or(label.to_owned(), |system| format!("{HEDDLE}:{}", system.settings))
     }
 
@@ -90,6 +91,14 @@ impl Measured<'_> {
             |label: &&str| self.at(label, view, place).map(|value| format!("{label} {}", number(value)));
         labels.iter().filter_map(one).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The result of a comparison.
+pub(super) struct Finding {
+    /// The figures.
+    pub(super) here: String,
+    /// How they stand to the statement.
+    pub(super) verdict: Verdict,
 }
 
 /// A finding: the figures, and whether the statement is true of them.

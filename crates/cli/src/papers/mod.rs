@@ -1,9 +1,9 @@
-//! `heddle papers`: the experiments of the papers whose models Heddle has, on this machine: the papers' systems in
-//! their form, Heddle's forms of them, Heddle's default and the other libraries, and the papers' statements beside
-//! the figures.
+//! `heddle papers`: the experiments of the papers whose models Heddle has, on this machine: the papers'
+//! systems in their form, Heddle's forms of them, Heddle's default and the other libraries, and the papers'
+//! statements beside the figures.
 //!
-//! Each experiment is a run of the programs of `heddle bench`, in alternating rounds. A statement that needs more
-//! cores, or levels of them, than there are is shown with the figures and called not testable here.
+//! Each experiment is a run of the programs of `heddle bench`, in alternating rounds. A statement that needs
+//! more cores, or levels of them, than there are is shown with the figures and called not testable here.
 
 mod combining;
 mod contention;
@@ -16,10 +16,10 @@ mod page;
 mod picture;
 mod results;
 mod run;
+mod system;
 mod view;
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -159,8 +159,8 @@ pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         eprintln!("{}: {}", experiment.file_name(), experiment.title);
         let results = run.measure(experiment, &out)?;
         complete = results.record.complete;
-        save(&results, &file(&out, experiment, "json"))?;
-        let picture = file(&out, experiment, "svg");
+        save(&results, &experiment.file(&out, "json"))?;
+        let picture = experiment.file(&out, "svg");
         picture::draw(experiment, &results, &picture)?;
         if args.png {
             png::beside(&picture)?;
@@ -176,10 +176,6 @@ pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
     Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
 }
 
-fn file(out: &std::path::Path, experiment: &Experiment, extension: &str) -> PathBuf {
-    out.join(experiment.file_name()).with_extension(extension)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -187,7 +183,8 @@ mod tests {
     use heddle_model::Model;
 
     use super::all;
-    use super::experiment::{Form, Points};
+    use super::experiment::Points;
+    use super::system::Form;
 
     #[test]
     fn names_find_one_experiment_each() {

@@ -1,11 +1,12 @@
-//! The page of a run: for each experiment the paper's statements beside the figures, the picture, and a table a
-//! picture.
+//! The page of a run: for each experiment the paper's statements beside the figures, the picture, and a
+//! table a picture.
 
 use std::fmt::Write as _;
 
-use super::experiment::{DEFAULT, Experiment};
+use super::experiment::Experiment;
 use super::measured::{Measured, Point};
 use super::results::Results;
+use super::system::DEFAULT;
 use super::view::View;
 use crate::report::target::number;
 use crate::report::verdict::Verdict;
@@ -97,7 +98,7 @@ fn of_experiment(page: &mut String, experiment: &Experiment, results: &Results) 
     let settings: Vec<String> =
         systems.map(|system| format!("{}: `{}`", system.label, system.settings)).collect();
     let _ = writeln!(page, "Systems: {}.\n", settings.join("; "));
-    let measured = Measured { experiment, rows: &results.record.summary };
+    let measured = Measured { systems: experiment.systems, rows: &results.record.summary };
     experiment.views.iter().for_each(|view| table(page, &measured, view));
     for failure in &results.record.failures {
         let _ = writeln!(
@@ -117,7 +118,7 @@ fn table(page: &mut String, measured: &Measured<'_>, view: &View) {
     let names: Vec<String> = places.iter().map(|&place| view.place_name(place)).collect();
     let _ = writeln!(page, "| {}; {} | {} |", view.title, view.axis(), names.join(" | "));
     let _ = writeln!(page, "|---|{}", "---|".repeat(places.len()));
-    let labels = measured.experiment.systems.iter().map(|system| system.label);
+    let labels = measured.systems.iter().map(|system| system.label);
     for label in std::iter::once(DEFAULT).chain(labels) {
         let cells: Vec<String> =
             places.iter().map(|&place| cell(measured.point(label, view, place))).collect();

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use plotters::style::{Color, HSLColor, RGBColor};
 
-use super::experiment::{DEFAULT, Experiment, Form};
+use super::experiment::Experiment;
 use super::measured::{Measured, Point};
 use super::results::Results;
+use super::system::{DEFAULT, Form};
 use super::view::{Quantity, View};
 use crate::report::chart::{PANEL, Panel, Picture, Series};
 use crate::report::error::BenchError;
@@ -20,7 +21,7 @@ const BEST_PEER: &str = "best of the others";
 ///
 /// If the file cannot be written.
 pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> Result<(), BenchError> {
-    let measured = Measured { experiment, rows: &results.record.summary };
+    let measured = Measured { systems: experiment.systems, rows: &results.record.summary };
     let curves = curves(experiment);
     let panels: Vec<Panel> =
         experiment.views.iter().filter_map(|view| panel(&measured, view, &curves)).collect();
@@ -32,8 +33,8 @@ pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> R
     Picture { heading, legend, panel: PANEL, panels }.draw(path)
 }
 
-/// The labels and their colours: the default red, processes and the other libraries grey, the circle of colours for
-/// the paper's systems, and lighter for Heddle's forms.
+/// The labels and their colours: the default red, processes and the other libraries grey, the circle of
+/// colours for the paper's systems, and lighter for Heddle's forms.
 fn curves(experiment: &Experiment) -> Vec<(&'static str, RGBColor)> {
     let count = |form| experiment.systems.iter().filter(|system| system.form == form).count() as f64;
     let (papers, heddles) = (count(Form::Paper), count(Form::Heddle));

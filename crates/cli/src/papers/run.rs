@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::experiment::{Claim, Experiment, Form, Needs, Points, Statement, System};
+use super::experiment::{Claim, Experiment, Needs, Points, Statement};
 use super::locks;
 use super::measured::Measured;
 use super::results::Results;
+use super::system::{Form, System};
 use crate::bench::case::{Case, Effort};
 use crate::bench::launch::Runner;
 use crate::bench::library::{HEDDLE, Library};
@@ -62,7 +63,7 @@ impl Run<'_> {
             libraries,
             results,
             conclude: |_| (),
-            file: super::file(out, experiment, "json"),
+            file: experiment.file(out, "json"),
             timeouts: HashMap::new(),
         };
         let interrupted = session.rounds()?;
@@ -103,12 +104,12 @@ impl Run<'_> {
     }
 
     fn statements(&self, experiment: &Experiment, rows: &[Row]) -> Vec<Statement> {
-        let measured = Measured { experiment, rows };
+        let measured = Measured { systems: experiment.systems, rows };
         experiment.claims.iter().map(|claim| self.statement(experiment, claim, &measured)).collect()
     }
 
-    /// Compares a statement with the figures of the most threads that have a core each; where those are too few, with
-    /// the figures of the threads that it speaks of.
+    /// Compares a statement with the figures of the most threads that have a core each; where those are too
+    /// few, with the figures of the threads that it speaks of.
     fn statement(&self, experiment: &Experiment, claim: &Claim, measured: &Measured<'_>) -> Statement {
         let (threads, nodes) = match claim.needs {
             Needs::Threads(threads) => (threads, 1),

@@ -15,15 +15,16 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     }
 }
 
-/// The interval in which the median lies with a confidence of at least 95 %: the narrowest between two values
-/// that are equally far from the ends, by the binomial distribution of the values below the median. `None` for fewer
-/// than 6 values, with which no interval is as sure.
+/// The interval in which the median lies with a confidence of at least 95 %: the narrowest between two
+/// values that are equally far from the ends, by the binomial distribution of the values below the median.
+/// `None` for fewer than 6 values, with which no interval is as sure.
 pub(crate) fn interval(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     const WANTED: f64 = 0.95;
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len();
-    // The probability that exactly `k` of the values are below the median is that of `k` heads of `count` coins.
+    // The probability that exactly `k` of the values are below the median is that of `k` heads of `count`
+    // coins.
     let mut exactly = 0.5_f64.powi(count as i32);
     let mut outside = 0.0;
     let mut left_out = None;

@@ -94,8 +94,8 @@ pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLev
     TwoLevel::with_low_bound(lock(high), lock(low), pair.policy, pair.low_bound)
 }
 
-/// The settings at the word of a pair, and [of its classes](LockSettings::of_class): in a strict order every waiter's
-/// turn comes soon, so none goes to sleep early.
+/// The settings at the word of a pair, and [of its classes](LockSettings::of_class): in a strict order every
+/// waiter's turn comes soon, so none goes to sleep early.
 fn settings_of_pair(high: LockKind, low: LockKind, settings: &LockSettings) -> LockSettings {
     let is_strict = [high, low].iter().all(|kind| kind.order() == Order::Strict);
     let policy = WaitPolicy { forced_yield_ns: 0, ..settings.policy };

@@ -4,8 +4,9 @@ use super::systems::{LATENCY, NOTE, RATE, both};
 use crate::bench::case::{Case, Comms};
 use crate::bench::subject::Subject;
 use crate::papers::experiment::Needs::Threads;
-use crate::papers::experiment::{Claim, Experiment, Paper, Points, heddle, paper};
+use crate::papers::experiment::{Claim, Experiment, Paper, Points};
 use crate::papers::measured::finding;
+use crate::papers::system::{heddle, paper};
 use crate::papers::view::{Along, Quantity, View};
 use crate::report::verdict::Verdict;
 

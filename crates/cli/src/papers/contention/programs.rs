@@ -7,8 +7,9 @@ use super::systems::{
 use crate::bench::case::{Case, Comms, KIB};
 use crate::bench::subject::Subject;
 use crate::papers::experiment::Needs::{Nodes, Threads};
-use crate::papers::experiment::{Claim, Experiment, Paper, Points, heddle, paper};
+use crate::papers::experiment::{Claim, Experiment, Paper, Points};
 use crate::papers::measured::finding;
+use crate::papers::system::{heddle, paper};
 use crate::papers::view::{Along, Quantity, View};
 use crate::report::verdict::Verdict;
 

@@ -1,4 +1,5 @@
-//! Locks under a latency-bound and a throughput-bound program (sections 3.4, 4.2 and 5.2, Figs. 2, 3, 4, 6 and 7).
+//! Locks under a latency-bound and a throughput-bound program (sections 3.4, 4.2 and 5.2, Figs. 2, 3, 4, 6
+//! and 7).
 
 use super::systems::{
     ALL, FAIR_PROGRESS, FLAT, HMCS, HMCS_SYSTEM, LATENCY, MCS, MCS_SYSTEM, MUTEX, MUTEX_SYSTEM, NEAR_MAIN,
@@ -6,8 +7,9 @@ use super::systems::{
     P_MCS_MCS, P_MCS_MCS_SYSTEM, RATE, TICKET, TICKET_SYSTEM, both, less,
 };
 use crate::papers::experiment::Needs::{Nodes, Threads};
-use crate::papers::experiment::{Claim, Experiment, Paper, heddle};
+use crate::papers::experiment::{Claim, Experiment, Paper};
 use crate::papers::measured::finding;
+use crate::papers::system::heddle;
 use crate::papers::view::{Along, Quantity, View};
 use crate::report::target::number;
 use crate::report::verdict::Verdict;

@@ -2,8 +2,9 @@
 
 use crate::bench::case::{Case, Comms};
 use crate::bench::subject::Subject;
-use crate::papers::experiment::{Finding, Points, System, paper};
-use crate::papers::measured::{Measured, finding};
+use crate::papers::experiment::Points;
+use crate::papers::measured::{Finding, Measured, finding};
+use crate::papers::system::{System, paper};
 use crate::papers::view::{Along, Quantity, View};
 use crate::report::verdict::Verdict;
 
