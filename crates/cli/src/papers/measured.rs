@@ -17,6 +17,9 @@ pub(super) struct Measured<'a> {
     pub(super) rows: &'a [Row],
 }
 
+/// A label and its quantity.
+type Labelled<'l> = (&'l str, f64);
+
 /// A median and the interval in which it lies.
 pub(super) type Point = (f64, Option<(f64, f64)>);
 
@@ -76,7 +79,7 @@ impl Measured<'_> {
         view: &View,
         labels: &[&'l str],
         place: u32,
-    ) -> Option<((&'l str, f64), (&'l str, f64))> {
+    ) -> Option<(Labelled<'l>, Labelled<'l>)> {
         let values: Option<Vec<(&str, f64)>> =
             labels.iter().map(|label| Some((*label, self.at(label, view, place)?))).collect();
         let values = values?;

@@ -26,8 +26,8 @@ pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> R
     let panels: Vec<Panel> =
         experiment.views.iter().filter_map(|view| panel(&measured, view, &curves)).collect();
     let shown = |colour| panels.iter().flat_map(|panel| &panel.series).any(|one| one.colour == colour);
-    let heading =
-        format!("{}: {}. {}", experiment.paper.name(), experiment.title, results.record.machine.sentence());
+    let cores = results.record.machine.cores;
+    let heading = format!("{}: {} ({cores} cores)", experiment.paper.name(), experiment.title);
     let legend = curves.iter().filter(|(_, colour)| shown(*colour));
     let legend = legend.map(|(label, colour)| ((*label).to_owned(), *colour)).collect();
     Picture { heading, legend, panel: PANEL, panels }.draw(path)
