@@ -5,6 +5,7 @@ use super::recipe::{self, LockSettings, Recipe};
 use super::rows::with_rows;
 use crate::two_level::TwoLevel;
 use heddle_platform::Native;
+use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::cell::UnsafeCell;
 use heddle_sync::{RawLock, WaitPolicy};
 use std::mem::MaybeUninit;
@@ -18,6 +19,15 @@ macro_rules! any_lock {
         }
 
         impl AnyLock {
+            /// The words about the last holder, which the lock itself does not use.
+            #[inline(always)]
+            #[must_use]
+            pub fn last_holder(&self) -> &LastHolder {
+                match self {
+                    $(AnyLock::$kind(lock) => &lock.last_holder,)*
+                }
+            }
+
             /// A free lock.
             #[must_use]
             pub fn new(kind: LockKind, settings: &LockSettings) -> AnyLock {
@@ -102,6 +112,17 @@ fn settings_of_pair(high: LockKind, low: LockKind, settings: &LockSettings) -> L
     if is_strict { LockSettings { policy, ..*settings } } else { *settings }
 }
 
+/// The thread that held a lock last, and the hardware thread on which it ran: words for those who count
+/// hand-overs. Only the holder writes them. They lie beside the token, whose cache line the holder has in
+/// any case.
+#[derive(Debug, Default)]
+pub struct LastHolder {
+    /// The thread's identity; 0 if no thread has been noted yet.
+    pub thread: AtomicU64,
+    /// Its hardware thread.
+    pub hardware_thread: AtomicU32,
+}
+
 /// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an
 /// acquisition's token is small: moving a large one in memory would cost more than the lock.
 #[derive(Debug)]
@@ -109,6 +130,7 @@ pub struct KeptToken<L: RawLock> {
     lock: L,
     /// The holder's token.
     token: UnsafeCell<MaybeUninit<L::Token>>,
+    last_holder: LastHolder,
 }
 
 // SAFETY: only the holder touches the token, and the thread that makes a token by its
@@ -119,7 +141,8 @@ unsafe impl<L: RawLock> Send for KeptToken<L> {}
 
 impl<L: RawLock> KeptToken<L> {
     fn new(lock: L) -> KeptToken<L> {
-        KeptToken { lock, token: UnsafeCell::new(MaybeUninit::uninit()) }
+        let token = UnsafeCell::new(MaybeUninit::uninit());
+        KeptToken { lock, token, last_holder: LastHolder::default() }
     }
 
     /// Stores the token of the caller, which has acquired the lock.

@@ -1,7 +1,7 @@
 //! The lock of a critical section, made by a model's arbitration and bias.
 
 use crate::choice::{Arbitration, Bias, Model};
-use crate::counters::{Row, Tracked};
+use crate::counters::{Counted, HandOver, Row, was_here_last};
 use crate::path::Path;
 use heddle_locks::kinds::{AnyLock, LockSettings, pair_of};
 use heddle_locks::two_level::Class;
@@ -11,15 +11,15 @@ use heddle_sync::{RawLock, WaitPolicy};
 use std::sync::Arc;
 
 /// A lock with a bias to a thread, as the shortcut holds it.
-pub(super) type BiasedLock = Arc<Tracked<Biased<AnyLock>>>;
+pub(super) type BiasedLock = Arc<Counted<Biased<AnyLock>>>;
 
 /// The lock of a critical section. Copies stand for the same critical section.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionLock {
     Biased(BiasedLock),
-    CoreBiased(Arc<Tracked<CoreBiased<AnyLock>>>),
-    Plain(Arc<Tracked<AnyLock>>),
-    Priority(Arc<Tracked<TwoLevel<AnyLock, AnyLock>>>),
+    CoreBiased(Arc<Counted<CoreBiased<AnyLock>>>),
+    Plain(Arc<Counted<AnyLock>>),
+    Priority(Arc<Counted<TwoLevel<AnyLock, AnyLock>>>),
 }
 
 /// Says how a thread has acquired the lock; its release needs that. One byte, since every
@@ -67,23 +67,23 @@ impl SectionToken {
 impl SectionLock {
     /// A free lock. Its hand-overs are counted in `row`.
     pub(crate) fn new(model: &Model, row: Row) -> SectionLock {
-        fn tracked<L>(lock: L, row: Row) -> Arc<Tracked<L>> {
-            Arc::new(Tracked::new(lock, row))
+        fn counted<L>(lock: L, row: Row) -> Arc<Counted<L>> {
+            Arc::new(Counted::new(lock, row))
         }
         let settings = lock_settings(model);
         match model.arbitration {
             Arbitration::One(kind) => {
                 let lock = AnyLock::new(kind, &settings);
                 match model.bias {
-                    Bias::None => SectionLock::Plain(tracked(lock, row)),
-                    Bias::Thread => SectionLock::Biased(tracked(Biased::new(lock, settings.policy), row)),
+                    Bias::None => SectionLock::Plain(counted(lock, row)),
+                    Bias::Thread => SectionLock::Biased(counted(Biased::new(lock, settings.policy), row)),
                     Bias::Core => {
-                        SectionLock::CoreBiased(tracked(CoreBiased::new(lock, settings.policy), row))
+                        SectionLock::CoreBiased(counted(CoreBiased::new(lock, settings.policy), row))
                     }
                 }
             }
             Arbitration::Priority(main, progress) => {
-                SectionLock::Priority(tracked(pair_of(main, progress, &settings), row))
+                SectionLock::Priority(counted(pair_of(main, progress, &settings), row))
             }
         }
     }
@@ -238,19 +238,21 @@ impl SectionLock {
     #[inline(never)]
     unsafe fn leave_unbiased(&self, token: SectionToken) {
         match (self, token) {
-            (SectionLock::Biased(lock), SectionToken::Inner) if lock.was_here_last() => {
+            (SectionLock::Biased(lock), SectionToken::Inner) if was_here_last(lock.under().last_holder()) => {
                 // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
                 unsafe { lock.release(Some(())) }
             }
-            (SectionLock::CoreBiased(lock), SectionToken::Inner) if lock.was_here_last() => {
+            (SectionLock::CoreBiased(lock), SectionToken::Inner)
+                if was_here_last(lock.under().last_holder()) =>
+            {
                 // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
                 unsafe { lock.release(Some(())) }
             }
-            (SectionLock::Plain(lock), SectionToken::Plain) if lock.was_here_last() => {
+            (SectionLock::Plain(lock), SectionToken::Plain) if was_here_last(lock.last_holder()) => {
                 // SAFETY: the caller is inside by this token.
                 unsafe { lock.release(()) }
             }
-            (SectionLock::Priority(lock), _) if lock.was_here_last() => {
+            (SectionLock::Priority(lock), _) if was_here_last(lock.high().last_holder()) => {
                 // SAFETY: the caller is inside by this token.
                 unsafe { leave_class(lock, token) }
             }
@@ -267,15 +269,18 @@ impl SectionLock {
     #[cold]
     #[inline(never)]
     unsafe fn leave_handed_over(&self, token: SectionToken) {
-        match (self, token, token.class()) {
-            (SectionLock::Biased(lock), SectionToken::Inner, _) => lock.hand_over(),
-            (SectionLock::CoreBiased(lock), SectionToken::Inner, _) => lock.hand_over(),
-            (SectionLock::Plain(lock), SectionToken::Plain, _) => lock.hand_over(),
-            (SectionLock::Priority(lock), _, Some(_)) => lock.hand_over(),
+        let (last, row) = match (self, token, token.class()) {
+            (SectionLock::Biased(lock), SectionToken::Inner, _) => (lock.under().last_holder(), lock.row),
+            (SectionLock::CoreBiased(lock), SectionToken::Inner, _) => (lock.under().last_holder(), lock.row),
+            (SectionLock::Plain(lock), SectionToken::Plain, _) => (lock.last_holder(), lock.row),
+            // The words of one of the two classes serve both.
+            (SectionLock::Priority(lock), _, Some(_)) => (lock.high().last_holder(), lock.row),
             _ => unreachable!("a token of another critical section"),
-        }
+        };
+        let noted = HandOver::note(last);
         // SAFETY: the caller is inside by this token.
         unsafe { self.leave_unbiased(token) };
+        noted.count(row);
     }
 }
 
