@@ -105,7 +105,7 @@ static const struct {
     {"per-object", {[CHANNEL] = true}},
     {"lock-free", {0}},
     {"ijhpca2010-global", {[CALL] = true}},
-    {"ijhpca2010-brief-global", {[PROCESS] = true, [POOL] = true, [COUNTS] = true}},
+    {"ijhpca2010-brief-global", {[PROCESS] = true}},
     {"ijhpca2010-per-object", {[CHANNEL] = true, [POOL] = true, [COUNTS] = true}},
     {"ijhpca2010-per-object-tlp", {[CHANNEL] = true, [COUNTS] = true}},
     {"ijhpca2010-per-object-atom", {[CHANNEL] = true, [POOL] = true}},

@@ -67,8 +67,9 @@ static void check_patience(void (*direct)(int index)) {
 static sem_t test_now, tested;
 static struct counter refused;
 
-// While another thread is inside, TESTS tests try about ten times: after 0, 1, 3, 7, .. others. Once that thread has left,
-// the tests find their message all the same, and start over.
+// While another thread is inside, TESTS tests try about ten times: after 0, 1, 3, 7, .. others; on a busy machine a few more
+// times, since a thread that tests for long polls beside. Once that thread has left, the tests find their message all the same,
+// and start over.
 static void test_beside_holder(int index) {
     (void)index;
     for (int hold = 0; hold < HOLDS; hold++) {
@@ -77,7 +78,7 @@ static void test_beside_holder(int index) {
         for (int i = 0; i < TESTS; i++) test_once(hold);
         unsigned long long tries = counter_read(&refused) - before;
         fprintf(stderr, "hold %d: %llu tries\n", hold, tries);
-        CHECK(tries >= 6 && tries <= 12);
+        CHECK(tries >= 6 && tries <= TESTS / 10);
         sem_post(&tested);
         sem_wait(&test_now);
         for (int flag = 0; !flag;) CHECK_OK(MPI_Test(&pending[hold], &flag, MPI_STATUS_IGNORE));

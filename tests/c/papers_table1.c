@@ -1,6 +1,6 @@
 // The number of times that a mutex is acquired for each send (Balaji et al., IJHPCA 2010, Table 1): to MPI_PROC_NULL, blocking,
 // and nonblocking. For the last kind the paper has 8, 8, 6 and 2 under Brief Global, Per Object, tlp and tlp atom: one more
-// each, and does not say of which object.
+// each, and does not say of which object. Under Brief Global all seven are of the one mutex (choice_acts.c).
 // ranks: 2
 // levels: multiple
 // models: default

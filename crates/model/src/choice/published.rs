@@ -88,9 +88,9 @@ pub const PUBLISHED: &[Named] = &[
     paper(
         "ijhpca2010-brief-global",
         "Balaji et al., IJHPCA 2010: Brief Global",
-        "one mutex, entered only where shared state is touched",
+        "one mutex, entered only where shared state is touched, the request pool and the reference counts included",
         of_2010(Granularity::BriefGlobal, RequestPool::Shared, ReferenceCounts::Locked),
-        Some("the request pool and the reference counts have mutexes of their own"),
+        None,
     ),
     paper(
         "ijhpca2010-per-object",

@@ -1,7 +1,9 @@
-//! State on which one thread runs the operations of several.
+//! State that threads reach otherwise than by a lock of its own: one thread runs the operations of several,
+//! or the lock of the process guards it.
 
-use super::lock::lock_settings;
+use super::lock::{SectionLock, lock_settings};
 use super::offload::{Offload, OffloadServer, ThreadWaker};
+use super::one_lock::OneLock;
 use crate::choice::{Arbitration, Execution, Model};
 use crate::counters::{Row, Tracked};
 use crate::path::Path;
@@ -18,12 +20,15 @@ pub(super) enum Combined<T: Send + 'static> {
     LockQ(LockQueue<AnyLock, Tracked<T>>),
     /// An offload thread runs all operations.
     Offload(Offload<T>),
+    /// Nothing is combined: the lock of the process guards the state.
+    OneLock(OneLock<T>),
 }
 
-/// Evaluates `call` with the combining that is used.
+/// Evaluates `call` with the combining that is used. The caller has seen that there is one.
 macro_rules! combined {
     ($self:ident, $combining:ident => $call:expr) => {
         match $self {
+            Combined::OneLock(_) => unreachable!("nothing is combined"),
             Combined::CSync($combining) => $call,
             Combined::LockQMutex($combining) => $call,
             Combined::LockQ($combining) => $call,
@@ -57,9 +62,22 @@ impl<T: Send + 'static> Combined<T> {
         Combined::Offload(Offload::with_waker(Tracked::new(state, row), waker, WaitPolicy::DEFAULT))
     }
 
+    /// Guards the state by the lock of the process; see [`OneLock::new`].
+    pub(super) fn in_process(lock: SectionLock, nests: bool, state: T) -> Combined<T> {
+        Combined::OneLock(OneLock::new(lock, nests, state))
+    }
+
+    /// The lock of the process, if it guards the state.
+    pub(super) fn one_lock(&self) -> Option<&OneLock<T>> {
+        if let Combined::OneLock(lock) = self { Some(lock) } else { None }
+    }
+
     /// Runs the operation, or has another thread run it. Returns its result.
     #[inline(never)]
     pub(super) fn run<R: Send>(&self, path: Path, row: Row, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+        if let Some(lock) = self.one_lock() {
+            return lock.run(path, row, operation);
+        }
         row.entered(path);
         row.combine(path, |by_another| {
             let operation = counted(row, thread::current_id(), by_another, operation);
@@ -78,6 +96,9 @@ impl<T: Send + 'static> Combined<T> {
         row: Row,
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
+        if let Some(lock) = self.one_lock() {
+            return lock.try_run(path, row, operation);
+        }
         let result = self.try_poll(row, operation);
         if result.is_some() {
             row.entered(path);
@@ -92,6 +113,9 @@ impl<T: Send + 'static> Combined<T> {
         row: Row,
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
+        if let Some(lock) = self.one_lock() {
+            return lock.try_poll(row, operation);
+        }
         if matches!(self, Combined::Offload(_)) {
             // Only offload threads run operations.
             return None;
@@ -105,6 +129,9 @@ impl<T: Send + 'static> Combined<T> {
 
     /// Has the operation run, by this thread now or by another one soon.
     pub(super) fn post(&self, row: Row, operation: impl FnOnce(&mut T) + Send + 'static) {
+        if let Some(lock) = self.one_lock() {
+            return lock.run(Path::Main, row, operation);
+        }
         row.entered(Path::Main);
         let caller = thread::current_id();
         let operation = move |state: &mut Tracked<T>| counted(row, caller, &mut false, operation)(state);
@@ -113,7 +140,7 @@ impl<T: Send + 'static> Combined<T> {
 
     /// Returns true if a thread may [post](Self::post) operations without waiting for them.
     pub(super) fn takes_posts(&self) -> bool {
-        !matches!(self, Combined::CSync(_))
+        !matches!(self, Combined::CSync(_) | Combined::OneLock(_))
     }
 }
 

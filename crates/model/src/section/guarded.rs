@@ -110,6 +110,13 @@ impl<T: Send + 'static> Guarded<T> {
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
+    /// State in the one critical section of the process, which `lock` is. `nests` is true if a thread that
+    /// is inside for other state may run operations on this one.
+    pub(super) fn in_process(lock: SectionLock, nests: bool, row: Row, state: T) -> Guarded<T> {
+        let state = State::Combined(Box::new(Combined::in_process(lock, nests, state)));
+        Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
+    }
+
     /// Takes a turn at the state, for an offload thread. Returns `None` if another thread has the turn, or if
     /// no offload thread serves the state.
     pub fn take_turn(&self) -> Option<Turn<'_, T>> {
@@ -165,7 +172,7 @@ impl<T: Send + 'static> Guarded<T> {
     /// If another thread may run the operation.
     #[inline(always)]
     pub fn with_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        let State::InPlace(state) = &self.state else { unreachable!("another thread may run the operation") };
+        let State::InPlace(state) = &self.state else { return self.with_one_lock(path, operation) };
         let held = self.lock.as_ref().map(|lock| (lock, lock.enter(path, self.row)));
         if held.is_none() {
             self.row.issued_without_section(path);
@@ -173,6 +180,14 @@ impl<T: Send + 'static> Guarded<T> {
         // SAFETY: the thread holds the critical section, or the model or the thread level
         // keeps other threads out.
         unsafe { run_inside(state, held, operation) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn with_one_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
+        let State::Combined(combined) = &self.state else { unreachable!("the caller has found it combined") };
+        let Some(lock) = combined.one_lock() else { unreachable!("another thread may run the operation") };
+        lock.run(path, self.row, operation)
     }
 
     /// Runs `operation` on the state if `attempt` can enter. Otherwise does nothing. An operation that
@@ -331,6 +346,10 @@ impl<T: Send + 'static> Guarded<T> {
                 // SAFETY: the thread holds the critical section.
                 Some(unsafe { run_inside(state, Some((lock, token)), operation) })
             }
+            (State::Combined(combined), _) if patience_ns != 0 => match combined.one_lock() {
+                Some(lock) => lock.run_within(path, patience_ns, self.row, operation),
+                None => self.try_with(path, operation),
+            },
             _ => self.try_with(path, operation),
         }
     }

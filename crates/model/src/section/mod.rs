@@ -5,6 +5,7 @@ mod combined;
 mod guarded;
 mod lock;
 mod offload;
+mod one_lock;
 mod sections;
 
 pub use call::CallSection;

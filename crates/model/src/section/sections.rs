@@ -3,7 +3,7 @@
 use super::guarded::Guarded;
 use super::lock::SectionLock;
 use super::offload::OffloadServer;
-use crate::choice::{Granularity, Model, ProgressEntry, Requests};
+use crate::choice::{Granularity, Model, ProgressEntry, ReferenceCounts, RequestPool, Requests};
 use crate::counters::{Row, Section};
 
 /// The guards of the objects inside of a VNI. Each value stands for the
@@ -44,8 +44,12 @@ impl Sections {
     }
 
     /// Puts state that all VNIs share behind a separate critical section, which may be entered inside of a
-    /// VNI's. It is a lock, unless the call section or the thread level keeps other threads out.
+    /// VNI's. It is a lock, unless the call section or the thread level keeps other threads out. Under
+    /// `brief-global` it is the one critical section of the process.
     pub fn guard_shared<T: Send + 'static>(&self, section: Section, state: T) -> Guarded<T> {
+        if let Some(lock) = &self.shared {
+            return Guarded::in_process(lock.clone(), true, Row::of(Section::Process), state);
+        }
         let locked = self.threads && self.model.granularity != Granularity::Global;
         let row = if locked { Row::of(section) } else { Row::without_section() };
         Guarded::locked(locked.then(|| SectionLock::new(&self.model, row)), row, state)
@@ -67,12 +71,21 @@ impl Sections {
         }
         match self.model.granularity {
             Granularity::Global => Guarded::locked(None, row, state),
-            Granularity::BriefGlobal => Guarded::locked(self.shared.clone(), row, state),
+            Granularity::BriefGlobal => match self.shared.clone() {
+                Some(lock) if self.has_state_beside_vnis() => Guarded::in_process(lock, false, row, state),
+                lock => Guarded::locked(lock, row, state),
+            },
             Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.server {
                 Some(server) => Guarded::offloaded(server, number, row, state),
                 None => Guarded::by_execution(&self.model, row, state),
             },
         }
+    }
+
+    /// Returns true if threads that are inside for a VNI use state of [`guard_shared`](Self::guard_shared).
+    fn has_state_beside_vnis(&self) -> bool {
+        self.model.request_pool == RequestPool::Shared
+            || self.model.reference_counts == ReferenceCounts::Locked
     }
 
     /// The way in which a waiting thread enters a critical section to make progress.
@@ -124,5 +137,36 @@ impl Model {
     /// Puts the state of a process's only VNI behind its critical section.
     pub fn guard_vni<T: Send + 'static>(&self, threads: bool, state: T) -> Guarded<T> {
         self.sections(threads).guard_vni(0, state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Path;
+
+    /// Returns true if another thread can enter.
+    fn lets_others_in(guarded: &Guarded<u32>) -> bool {
+        let other = || guarded.try_with(Path::Main, |_| ()).is_some();
+        std::thread::scope(|scope| scope.spawn(other).join().expect("it does not panic"))
+    }
+
+    #[test]
+    fn pool_and_vnis_of_the_papers_brief_global_are_in_one_critical_section() {
+        let sections = Model::named("ijhpca2010-brief-global").expect("a model").sections(true);
+        let (vni, pool) = (sections.guard_vni(0, 0), sections.guard_shared(Section::RequestPool, 0));
+        vni.with_lock(Path::Main, |_| {
+            pool.with(Path::Main, |taken| *taken += 1);
+            assert!(
+                !lets_others_in(&vni) && !lets_others_in(&pool),
+                "the inner operation has left the critical section of the outer"
+            );
+        });
+        assert!(lets_others_in(&vni) && lets_others_in(&pool));
+        pool.with(Path::Main, |taken| {
+            assert_eq!(*taken, 1);
+            assert!(!lets_others_in(&vni));
+        });
+        assert!(lets_others_in(&vni));
     }
 }
