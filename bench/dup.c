@@ -7,10 +7,6 @@
 
 #include <stdlib.h>
 
-#define RUN_SHORT_NS 200000
-#define RUN_LONG_NS 1000000
-#define RUN_MAX 1024
-
 static void prepare(struct worker *w) { w->state = NULL; }
 
 static void repeat(struct worker *w) {
@@ -28,8 +24,7 @@ static void repeat(struct worker *w) {
         int64_t end = now_ns();
         if (!leads) continue;
         if (!meter_add(&w->meter, start, end, announced)) run = 0;
-        else if (end - start < RUN_SHORT_NS && run < RUN_MAX) run *= 2;
-        else if (end - start > RUN_LONG_NS && run > 1) run /= 2;
+        else run = next_run(run, end - start);
     }
 }
 

@@ -80,6 +80,10 @@ bool meter_add(struct meter *meter, int64_t from_ns, int64_t to_ns, double units
 /* The same where they kept the thread busy for another time than passed. */
 bool meter_add_busy(struct meter *meter, int64_t from_ns, int64_t to_ns, double units, double busy_ns);
 
+/* The length of the next run of units whose peers are told it before each: twice as long after a short run of that length,
+ * half as long after a long one. */
+int next_run(int run, int64_t took_ns);
+
 int64_t now_ns(void);
 /* Processor time of the calling thread; reading it is a system call. */
 int64_t thread_cpu_ns(void);

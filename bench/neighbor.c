@@ -14,10 +14,6 @@
 
 #include <stdlib.h>
 
-#define RUN_SHORT_NS 200000
-#define RUN_LONG_NS 1000000
-#define RUN_MAX 1024
-
 /* The objects that all threads use. */
 struct objects {
     MPI_Comm comm; /* MPI_COMM_NULL: each worker's own */
@@ -92,8 +88,7 @@ static void lead(struct worker *w) {
         for (int i = 0; i < run; i++) exchange(w);
         int64_t end = now_ns();
         more = meter_add(&w->meter, start, end, (double)run * w->bench->opt.window);
-        if (end - start < RUN_SHORT_NS && run < RUN_MAX) run *= 2;
-        else if (end - start > RUN_LONG_NS && run > 1) run /= 2;
+        run = next_run(run, end - start);
     }
     int stop = 0;
     MPI_Send(&stop, 1, MPI_INT, s->peer, s->tag + OTHER_TAGS, s->comm);

@@ -75,7 +75,7 @@ static void repeat(struct worker *w) {
         int64_t start = now_ns();
         more = sweep(w, LOW_Y, HIGH_Y, !last, !first);
         sweep(w, HIGH_Y, LOW_Y, more, false);
-        /* What is said on the way there is decided after the sweeps before. */
+        /* Rank 0 decides after each pair of sweeps whether the next pair is the last, and says so in that one. */
         if (first) last = !meter_add(&w->meter, start, now_ns(), 2 * CHUNKS);
     }
 }

@@ -50,6 +50,16 @@ bool meter_add_busy(struct meter *m, int64_t from_ns, int64_t to_ns, double unit
     return to_ns < m->close_ns;
 }
 
+#define RUN_SHORT_NS 200000
+#define RUN_LONG_NS 1000000
+#define RUN_MAX 1024
+
+int next_run(int run, int64_t took_ns) {
+    if (took_ns < RUN_SHORT_NS && run < RUN_MAX) return run * 2;
+    if (took_ns > RUN_LONG_NS && run > 1) return run / 2;
+    return run;
+}
+
 void sleep_out(const struct meter *m) {
     struct timespec until = {(time_t)(m->close_ns / 1000000000), (long)(m->close_ns % 1000000000)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {}

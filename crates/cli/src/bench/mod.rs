@@ -167,21 +167,16 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;
     fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
-    let results = Results {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args().collect(),
-        started: started.to_string(),
-        complete: false,
-        machine: Machine::read(),
-        libraries: libraries.iter().map(|(library, _)| Participant::from(library)).collect(),
-        measurements: Vec::new(),
+    let results = Results::begin(
+        started,
+        Machine::read(),
+        libraries.iter().map(|pair| Participant::from(&pair.0)).collect(),
         failures,
-        summary: Vec::new(),
-        targets: Vec::new(),
-    };
+    );
+    let mut runner = Runner::new(Duration::from_secs(args.timeout))?;
     let mut session = Session {
         effort: args.effort(),
-        runner: Runner::new(Duration::from_secs(args.timeout))?,
+        runner: &mut runner,
         cases,
         libraries,
         results,

@@ -232,6 +232,29 @@ pub(crate) struct Results {
     pub(crate) targets: Vec<Target>,
 }
 
+impl Results {
+    /// The record of a run that has measured nothing yet.
+    pub(crate) fn begin(
+        started: jiff::Timestamp,
+        machine: Machine,
+        libraries: Vec<Participant>,
+        failures: Vec<Failure>,
+    ) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: std::env::args().collect(),
+            started: started.to_string(),
+            complete: false,
+            machine,
+            libraries,
+            measurements: Vec::new(),
+            failures,
+            summary: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+}
+
 /// Medians over the rounds, a row a key; rows in the keys' order.
 pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
     let mut groups: BTreeMap<&Key, BTreeMap<&str, Vec<&Measurement>>> = BTreeMap::new();

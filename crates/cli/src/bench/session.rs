@@ -67,14 +67,14 @@ pub(crate) fn compile(
 }
 
 /// A run in progress.
-pub(crate) struct Session {
+pub(crate) struct Session<'a> {
     /// The lengths.
     pub(crate) effort: Effort,
     /// Its launches.
-    pub(crate) runner: Runner,
+    pub(crate) runner: &'a mut Runner,
     /// The cases, in the order in which each round runs them.
     pub(crate) cases: Vec<Case>,
-    /// Who takes part.
+    /// The libraries that take part, and their programs.
     pub(crate) libraries: Vec<(Library, Programs)>,
     /// The record so far.
     pub(crate) results: Results,
@@ -86,7 +86,7 @@ pub(crate) struct Session {
     pub(crate) timeouts: HashMap<(String, String), u32>,
 }
 
-impl Session {
+impl Session<'_> {
     /// All rounds; true if the user interrupted.
     ///
     /// # Errors

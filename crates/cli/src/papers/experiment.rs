@@ -88,7 +88,7 @@ pub(crate) struct Experiment {
     pub(super) locks: &'static [(&'static str, &'static str)],
     /// Heddle's performance variables that the pictures need.
     pub(super) pvars: &'static [&'static str],
-    /// Whether cache misses are counted.
+    /// True if cache misses are counted.
     pub(super) misses: bool,
     /// The cores that n threads, or processes, and their partners need to run at once.
     pub(super) cores: fn(u32) -> u32,
@@ -136,10 +136,10 @@ pub(super) enum Needs {
 pub(crate) struct Statement {
     /// The figure or section.
     pub(super) figure: &'static str,
-    /// What the paper says.
+    /// The paper's words, or their sense.
     pub(super) paper: &'static str,
     /// The figures here.
     pub(super) here: String,
-    /// How they stand to the statement.
+    /// The verdict on the statement.
     pub(super) verdict: Verdict,
 }

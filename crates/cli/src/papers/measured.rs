@@ -100,7 +100,7 @@ impl Measured<'_> {
 pub(super) struct Finding {
     /// The figures.
     pub(super) here: String,
-    /// How they stand to the statement.
+    /// The verdict on the statement.
     pub(super) verdict: Verdict,
 }
 

@@ -150,7 +150,7 @@ pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         machine,
         started,
         compiled: Compiled::new(),
-        runner: Some(Runner::new(Duration::from_secs(args.timeout))?),
+        runner: Runner::new(Duration::from_secs(args.timeout))?,
     };
     let page = out.join("page.md");
     let mut all: Vec<(&Experiment, Results)> = Vec::new();

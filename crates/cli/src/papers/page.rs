@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::experiment::Experiment;
 use super::measured::{Measured, Point};
 use super::results::Results;
-use super::system::DEFAULT;
+use super::system::{BEST_PEER, DEFAULT};
 use super::view::View;
 use crate::report::target::number;
 use crate::report::verdict::Verdict;
@@ -60,7 +60,7 @@ pub(super) fn summary(all: &[(&Experiment, Results)]) -> String {
     text
 }
 
-/// How often each verdict was given.
+/// The number of statements with each verdict, in words.
 fn verdicts(results: &Results) -> String {
     let count = |verdict| results.statements.iter().filter(|it| it.verdict == verdict).count();
     let some = Verdict::ALL.iter().map(|&verdict| (verdict, count(verdict))).filter(|(_, count)| *count > 0);
@@ -132,7 +132,7 @@ fn table(page: &mut String, measured: &Measured<'_>, view: &View) {
     };
     let peers: Vec<String> = places.iter().map(best).collect();
     if peers.iter().any(|cell| cell != "-") {
-        let _ = writeln!(page, "| best of the others | {} |", peers.join(" | "));
+        let _ = writeln!(page, "| {BEST_PEER} | {} |", peers.join(" | "));
     }
     page.push('\n');
 }

@@ -7,13 +7,10 @@ use plotters::style::{Color, HSLColor, RGBColor};
 use super::experiment::Experiment;
 use super::measured::{Measured, Point};
 use super::results::Results;
-use super::system::{DEFAULT, Form};
+use super::system::{BEST_PEER, DEFAULT, Form};
 use super::view::{Quantity, View};
 use crate::report::chart::{PANEL, Panel, Picture, Series};
 use crate::report::error::BenchError;
-
-/// The label of the best of the other libraries.
-const BEST_PEER: &str = "best of the others";
 
 /// Draws the pictures into the SVG file `path`.
 ///

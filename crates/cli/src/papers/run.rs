@@ -27,8 +27,7 @@ pub(super) struct Run<'a> {
     pub(super) machine: Machine,
     pub(super) started: jiff::Timestamp,
     pub(super) compiled: Compiled,
-    /// Away while an experiment uses it.
-    pub(super) runner: Option<Runner>,
+    pub(super) runner: Runner,
 }
 
 impl Run<'_> {
@@ -43,22 +42,15 @@ impl Run<'_> {
             &mut self.compiled,
             &mut failures,
         )?;
-        let runner = self.runner.take().ok_or(BenchError::NothingToMeasure)?;
-        let results = record::Results {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: std::env::args().collect(),
-            started: self.started.to_string(),
-            complete: false,
-            machine: self.machine.clone(),
-            libraries: libraries.iter().map(|(library, _)| Participant::from(library)).collect(),
-            measurements: Vec::new(),
+        let results = record::Results::begin(
+            self.started,
+            self.machine.clone(),
+            libraries.iter().map(|pair| Participant::from(&pair.0)).collect(),
             failures,
-            summary: Vec::new(),
-            targets: Vec::new(),
-        };
+        );
         let mut session = Session {
             effort: self.effort,
-            runner,
+            runner: &mut self.runner,
             cases: (experiment.cases)(&self.points),
             libraries,
             results,
@@ -67,8 +59,7 @@ impl Run<'_> {
             timeouts: HashMap::new(),
         };
         let interrupted = session.rounds()?;
-        let Session { runner, mut results, .. } = session;
-        self.runner = Some(runner);
+        let mut results = session.results;
         if !interrupted {
             results.measurements.extend(locks::measure(experiment, &self.points, &self.effort));
         }

@@ -38,3 +38,6 @@ pub(super) const PROCESSES: System =
 
 /// The label of Heddle's default.
 pub(super) const DEFAULT: &str = "Heddle's default";
+
+/// The label of the best of the other libraries.
+pub(super) const BEST_PEER: &str = "best of the others";

@@ -1,8 +1,8 @@
-//! How a measurement or a simulation stands to a statement of a paper.
+//! The verdict of a measurement or a simulation on a statement of a paper.
 
 use serde::Serialize;
 
-/// How it stands to the statement.
+/// The verdict on a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
@@ -48,6 +48,15 @@ impl Verdict {
         }
     }
 
+    /// Of a statement of two parts.
+    pub(crate) fn of_both(one: bool, other: bool) -> Self {
+        match (one, other) {
+            (true, true) => Self::Agrees,
+            (false, false) => Self::Differs,
+            _ => Self::InPart,
+        }
+    }
+
     /// Compares a factor; one below 1 is the other direction.
     pub(crate) fn of_factor(value: f64, wanted: f64) -> Self {
         if is_about(value, wanted) {
@@ -74,6 +83,13 @@ mod tests {
         assert_eq!(Verdict::of_factor(1.2, 2.0), Verdict::Agrees);
         assert_eq!(Verdict::of_factor(1.2, 10.0), Verdict::InPart);
         assert_eq!(Verdict::of_factor(0.8, 10.0), Verdict::Differs);
+    }
+
+    #[test]
+    fn half_of_a_statement_is_a_part() {
+        assert_eq!(Verdict::of_both(true, true), Verdict::Agrees);
+        assert_eq!(Verdict::of_both(false, true), Verdict::InPart);
+        assert_eq!(Verdict::of_both(false, false), Verdict::Differs);
     }
 
     #[test]

@@ -47,18 +47,18 @@ impl HandOver {
 
 /// A lock with the row in which its hand-overs are counted. Its own words say who held it last.
 #[derive(Debug)]
-pub(crate) struct Counted<L> {
+pub(crate) struct LockAndRow<L> {
     pub(crate) row: Row,
     lock: L,
 }
 
-impl<L> Counted<L> {
-    pub(crate) fn new(lock: L, row: Row) -> Counted<L> {
-        Counted { row, lock }
+impl<L> LockAndRow<L> {
+    pub(crate) fn new(lock: L, row: Row) -> LockAndRow<L> {
+        LockAndRow { row, lock }
     }
 }
 
-impl<L> Deref for Counted<L> {
+impl<L> Deref for LockAndRow<L> {
     type Target = L;
 
     #[inline(always)]

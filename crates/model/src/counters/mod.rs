@@ -33,7 +33,7 @@ mod section;
 mod totals;
 
 pub use counted::{Entry, Event};
-pub(crate) use last_holder::{Counted, HandOver, Tracked, was_here_last};
+pub(crate) use last_holder::{HandOver, LockAndRow, Tracked, was_here_last};
 pub use row::Row;
 pub use section::{MOST_VNIS, Section};
 pub use totals::{SectionTotals, Totals};

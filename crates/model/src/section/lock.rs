@@ -1,7 +1,7 @@
 //! The lock of a critical section, made by a model's arbitration and bias.
 
 use crate::choice::{Arbitration, Bias, Model};
-use crate::counters::{Counted, HandOver, Row, was_here_last};
+use crate::counters::{HandOver, LockAndRow, Row, was_here_last};
 use crate::path::Path;
 use heddle_locks::kinds::{AnyLock, LockSettings, pair_of};
 use heddle_locks::two_level::Class;
@@ -11,15 +11,15 @@ use heddle_sync::{RawLock, WaitPolicy};
 use std::sync::Arc;
 
 /// A lock with a bias to a thread, as the shortcut holds it.
-pub(super) type BiasedLock = Arc<Counted<Biased<AnyLock>>>;
+pub(super) type BiasedLock = Arc<LockAndRow<Biased<AnyLock>>>;
 
 /// The lock of a critical section. Copies stand for the same critical section.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionLock {
     Biased(BiasedLock),
-    CoreBiased(Arc<Counted<CoreBiased<AnyLock>>>),
-    Plain(Arc<Counted<AnyLock>>),
-    Priority(Arc<Counted<TwoLevel<AnyLock, AnyLock>>>),
+    CoreBiased(Arc<LockAndRow<CoreBiased<AnyLock>>>),
+    Plain(Arc<LockAndRow<AnyLock>>),
+    Priority(Arc<LockAndRow<TwoLevel<AnyLock, AnyLock>>>),
 }
 
 /// Says how a thread has acquired the lock; its release needs that. One byte, since every
@@ -67,23 +67,23 @@ impl SectionToken {
 impl SectionLock {
     /// A free lock. Its hand-overs are counted in `row`.
     pub(crate) fn new(model: &Model, row: Row) -> SectionLock {
-        fn counted<L>(lock: L, row: Row) -> Arc<Counted<L>> {
-            Arc::new(Counted::new(lock, row))
+        fn with_row<L>(lock: L, row: Row) -> Arc<LockAndRow<L>> {
+            Arc::new(LockAndRow::new(lock, row))
         }
         let settings = lock_settings(model);
         match model.arbitration {
             Arbitration::One(kind) => {
                 let lock = AnyLock::new(kind, &settings);
                 match model.bias {
-                    Bias::None => SectionLock::Plain(counted(lock, row)),
-                    Bias::Thread => SectionLock::Biased(counted(Biased::new(lock, settings.policy), row)),
+                    Bias::None => SectionLock::Plain(with_row(lock, row)),
+                    Bias::Thread => SectionLock::Biased(with_row(Biased::new(lock, settings.policy), row)),
                     Bias::Core => {
-                        SectionLock::CoreBiased(counted(CoreBiased::new(lock, settings.policy), row))
+                        SectionLock::CoreBiased(with_row(CoreBiased::new(lock, settings.policy), row))
                     }
                 }
             }
             Arbitration::Priority(main, progress) => {
-                SectionLock::Priority(counted(pair_of(main, progress, &settings), row))
+                SectionLock::Priority(with_row(pair_of(main, progress, &settings), row))
             }
         }
     }

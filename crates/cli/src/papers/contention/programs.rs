@@ -166,7 +166,7 @@ pub(super) static EXPERIMENTS: [Experiment; 3] = [
                             "{n} threads, over the fastest ({}): MCS {mcs:.2}, P-HMCS-MCS {pair:.2}",
                             least.0
                         ),
-                        Verdict::of_cases(usize::from(mcs > 1.05) + usize::from(pair > 1.15), 3),
+                        Verdict::of_both(mcs <= 1.05, pair <= 1.15),
                     )
                 },
             },

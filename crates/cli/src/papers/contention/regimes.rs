@@ -83,7 +83,7 @@ pub(super) static EXPERIMENTS: [Experiment; 1] = [Experiment {
                         message.0,
                         number(message.1)
                     ),
-                    Verdict::of_cases(usize::from(lock.0 != HMCS) + usize::from(message.0 != HMCS), 3),
+                    Verdict::of_both(lock.0 == HMCS, message.0 == HMCS),
                 )
             },
         },
@@ -120,7 +120,7 @@ pub(super) static EXPERIMENTS: [Experiment; 1] = [Experiment {
                 let falls = m.growth(&LATENCY_PROGRESS, MCS, 1, n)? < 1.0;
                 finding(
                     format!("{n} threads: {}", m.list(&LATENCY_PROGRESS, &FLAT, n)),
-                    Verdict::of_cases(usize::from(!falls) + usize::from(least.0 != HMCS), 3),
+                    Verdict::of_both(falls, least.0 == HMCS),
                 )
             },
         },
@@ -137,7 +137,7 @@ pub(super) static EXPERIMENTS: [Experiment; 1] = [Experiment {
                         m.list(&RATE_MAIN, &FLAT, n),
                         m.list(&RATE_PROGRESS, &FLAT, n)
                     ),
-                    Verdict::of_cases(usize::from(main.0 != HMCS) + usize::from(progress.0 != HMCS), 3),
+                    Verdict::of_both(main.0 == HMCS, progress.0 == HMCS),
                 )
             },
         },
@@ -193,7 +193,7 @@ pub(super) static EXPERIMENTS: [Experiment; 1] = [Experiment {
                         "{n} threads: {rate:.2} of the highest rate ({}), {latency:.2} of the lowest latency ({})",
                         fastest.0, quickest.0
                     ),
-                    Verdict::of_cases(usize::from(rate < 0.9) + usize::from(latency > 1.1), 3),
+                    Verdict::of_both(rate >= 0.9, latency <= 1.1),
                 )
             },
         },

@@ -18,11 +18,11 @@ pub(super) const P_MCS_HMCS: &str = "P-MCS-HMCS";
 pub(super) const P_HMCS_HMCS: &str = "P-HMCS-HMCS";
 pub(super) const FLAT: [&str; 4] = [MUTEX, TICKET, MCS, HMCS];
 pub(super) const ALL: [&str; 8] = [MUTEX, TICKET, MCS, HMCS, P_MCS_MCS, P_HMCS_MCS, P_MCS_HMCS, P_HMCS_HMCS];
-/// Those whose waiting threads pass the lock in the order in which they came.
+/// Locks whose waiting threads pass them on in the order in which they came.
 pub(super) const FAIR_PROGRESS: [&str; 3] = [MCS, P_MCS_MCS, P_HMCS_MCS];
-/// Those whose waiting threads pass the lock to threads near them.
+/// Locks whose waiting threads pass them on to threads near them.
 pub(super) const NEAR_PROGRESS: [&str; 3] = [HMCS, P_MCS_HMCS, P_HMCS_HMCS];
-/// Those whose issuing threads do.
+/// Locks whose issuing threads pass them on to threads near them.
 pub(super) const NEAR_MAIN: [&str; 3] = [HMCS, P_HMCS_MCS, P_HMCS_HMCS];
 
 pub(super) const MUTEX_SYSTEM: System = paper(MUTEX, "topc2019-mutex");
