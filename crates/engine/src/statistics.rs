@@ -33,6 +33,11 @@ fn table(settings: &Settings, domain: &Domain) -> String {
         1 => {}
         _ => rows.push(("all".to_owned(), totals.all_sections())),
     }
+    let places = counters::by_place();
+    let threads = places.iter().enumerate().filter(|(_, counted)| **counted != SectionTotals::default());
+    if threads.clone().count() > 1 {
+        rows.extend(threads.map(|(place, counted)| (format!("thread {place}"), *counted)));
+    }
     if !rows.is_empty() {
         let _ = writeln!(
             out,

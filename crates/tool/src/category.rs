@@ -36,7 +36,7 @@ pub static CATEGORIES: &[Category] = &[
     category("heddle_section_vni", "the critical sections of the VNIs"),
     category("heddle_requests", "requests, and the objects that they use"),
     category("heddle_messages", "messages and their matching"),
-    category("heddle_threads", "threads and communication paths"),
+    Category { name: "heddle_threads", meaning: "threads and communication paths", below: &[17] },
     category("heddle_section_arrivals", "the rings that are read, under per-object and lock-free"),
     category("heddle_section_matching", "the matching of all contexts, under per-object and lock-free"),
     category("heddle_section_rendezvous", "rendezvous state, under per-object and lock-free"),
@@ -45,6 +45,7 @@ pub static CATEGORIES: &[Category] = &[
         "heddle_collectives",
         "the algorithms of collective operations, and where one takes over from another",
     ),
+    category("heddle_sections_by_thread", "all critical sections together, for each thread"),
 ];
 
 impl Category {

@@ -7,7 +7,7 @@
 use super::value::{Type, Value};
 use heddle_message::{domain, request};
 use heddle_model::Path;
-use heddle_model::counters::{self, Entry, Event, MOST_VNIS, Section, SectionTotals, Totals};
+use heddle_model::counters::{self, Entry, Event, MOST_VNIS, PLACES, Section, SectionTotals, Totals};
 use heddle_spec::constants as mpi;
 use std::fmt;
 use std::sync::OnceLock;
@@ -54,7 +54,7 @@ pub struct Performance {
     pub verbosity: i32,
     /// The name of the category it belongs to.
     pub category: &'static str,
-    /// The number of its elements: one, or one for each VNI.
+    /// The number of its elements: one, or one for each VNI or place of a thread.
     pub count: usize,
     read: Box<dyn Fn(&Totals) -> Value + Send + Sync>,
 }
@@ -207,7 +207,7 @@ struct Shown {
     category: &'static str,
     what: &'static str,
     verbosity: i32,
-    /// One row, or one for each VNI.
+    /// One row, or one for each VNI or place of a thread.
     rows: fn(&Totals) -> Vec<SectionTotals>,
     count: usize,
 }
@@ -283,6 +283,14 @@ const SECTIONS: &[Shown] = &[
         verbosity: mpi::MPI_T_VERBOSITY_TUNER_DETAIL,
         rows: |totals| (0..MOST_VNIS).map(|number| totals.section(Section::Vni(number))).collect(),
         count: MOST_VNIS,
+    },
+    Shown {
+        prefix: "heddle_thread_",
+        category: "heddle_sections_by_thread",
+        what: "all critical sections together, one element for each thread at its heddle_thread_place",
+        verbosity: mpi::MPI_T_VERBOSITY_TUNER_DETAIL,
+        rows: |_| counters::by_place().into_vec(),
+        count: PLACES,
     },
 ];
 
@@ -400,6 +408,13 @@ fn events() -> Vec<Performance> {
         variable("threads_seen", "threads that have counted something", threads, Class::Counter, |_| {
             counters::threads().0
         }),
+        variable(
+            "thread_place",
+            "the element of the calling thread in the variables heddle_thread_*; threads that follow each other in a place are counted together, as are all from element 63 on",
+            threads,
+            Class::Level,
+            |_| counters::place_here() as u64,
+        ),
         variable("vnis", "communication paths of this process", threads, Class::Level, |_| {
             domain::ever().map_or(0, |domain| domain.vnis().len() as u64)
         }),

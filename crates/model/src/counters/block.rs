@@ -21,12 +21,6 @@ impl Count {
     pub(super) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
-
-    /// Moves the count to `sum`.
-    fn move_to(&self, sum: &Count) {
-        sum.add(self.get());
-        self.0.store(0, Ordering::Relaxed);
-    }
 }
 
 /// The counts of one critical section: two cache lines, of which an entry without contention touches the
@@ -77,17 +71,5 @@ impl Block {
 
     pub(super) fn counted(&self, section: Section, entry: Entry) -> u64 {
         self.sections[section.index()].0[entry as usize].get()
-    }
-
-    /// Moves all counts to `sum`.
-    pub(super) fn move_to(&self, sum: &Block) {
-        for (mine, sum) in self.events.iter().zip(&sum.events) {
-            mine.move_to(sum);
-        }
-        for (mine, sum) in self.sections.iter().zip(&sum.sections) {
-            for (mine, sum) in mine.0.iter().zip(&sum.0) {
-                mine.move_to(sum);
-            }
-        }
     }
 }

@@ -49,8 +49,29 @@ pub fn count(event: Event, number: u64) {
 /// The sums over all threads, including those that have ended.
 pub fn totals() -> Totals {
     let mut totals = Totals::default();
-    registry::for_each(|block| totals.add(block));
+    registry::for_each(|_, block| totals.add(block));
     totals
+}
+
+/// The number of places by which threads are told apart.
+pub const PLACES: usize = 64;
+
+/// The counts of all critical sections together, by the places of threads. A thread takes the lowest free
+/// place when it counts for the first time, and leaves it when it ends, with its counts: threads that follow
+/// each other in a place are counted together, and so are all from the last place on.
+pub fn by_place() -> Box<[SectionTotals]> {
+    let mut places = vec![SectionTotals::default(); PLACES].into_boxed_slice();
+    registry::for_each(|place, block| {
+        let mut totals = Totals::default();
+        totals.add(block);
+        places[place.min(PLACES - 1)] += totals.all_sections();
+    });
+    places
+}
+
+/// The calling thread's place.
+pub fn place_here() -> usize {
+    registry::place().min(PLACES - 1)
 }
 
 /// The number of threads that have counted something, and the number of them that have not ended.

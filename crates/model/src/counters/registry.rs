@@ -8,32 +8,56 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A block is in `live` of one thread, or in `free`, all zero. It is never given back to the system, so
-//!    pointers to it stay valid.
+//! 1. A block belongs to one thread, or is in `free`. It keeps its counts and its place, and is never given
+//!    back to the system, so pointers to it stay valid.
 //! 2. Blocks change hands under the lock of the registry, and sums are taken under it:
 //!    nothing is counted twice.
-//! 3. `ENDED` is written under that lock. All threads that count while they end, when they have no block any
-//!    more, share `LATE`: two that do so at the same moment may lose a count there, never more.
+//! 3. All threads that count while they end, when they have no block any more, share `LATE`: two that do so
+//!    at the same moment may lose a count there, never more.
 
 use super::block::Block;
 use heddle_platform::fork;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 heddle_platform::thread_slot!(slot, "heddle_model_counters_slot");
 
-/// The counts of the threads that have ended.
-static ENDED: Block = Block::new();
 static LATE: Block = Block::new();
 
 struct Registry {
-    live: Vec<&'static Block>,
-    free: Vec<&'static Block>,
-    /// Threads that have ended.
-    ended: u64,
+    /// All of them; a block's place is its index.
+    blocks: Vec<&'static Block>,
+    /// The places without a thread; the lowest is taken first.
+    free: BinaryHeap<Reverse<usize>>,
+    /// Threads that have been given a block.
+    seen: u64,
 }
 
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry { live: Vec::new(), free: Vec::new(), ended: 0 });
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { blocks: Vec::new(), free: BinaryHeap::new(), seen: 0 });
+
+impl Registry {
+    fn take(&mut self) -> &'static Block {
+        self.seen += 1;
+        if let Some(Reverse(place)) = self.free.pop() {
+            return self.blocks[place];
+        }
+        let block = Box::leak(Box::new(Block::new()));
+        self.blocks.push(block);
+        block
+    }
+
+    fn give_back(&mut self, block: *const Block) {
+        self.free.extend(self.place_of(block).map(Reverse));
+    }
+
+    /// The place of a block; `LATE` has none.
+    fn place_of(&self, block: *const Block) -> Option<usize> {
+        self.blocks.iter().position(|other| ptr::eq(*other, block))
+    }
+}
 
 fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
@@ -57,10 +81,7 @@ pub(super) fn mine() -> &'static Block {
 fn open() -> &'static Block {
     fork::watch();
     let block = if AT_EXIT.try_with(|_| ()).is_ok() {
-        let mut registry = registry();
-        let block = registry.free.pop().unwrap_or_else(|| Box::leak(Box::new(Block::new())));
-        registry.live.push(block);
-        block
+        registry().take()
     } else {
         // The thread's end cannot be observed any more.
         &LATE
@@ -84,31 +105,32 @@ impl Drop for Closer {
         }
         let mine = slot::get().cast::<Block>();
         slot::set(ptr::from_ref(&LATE).cast_mut().cast());
-        let mut registry = registry();
-        let Some(at) = registry.live.iter().position(|block| ptr::eq(*block, mine)) else { return };
-        let block = registry.live.swap_remove(at);
-        block.move_to(&ENDED);
-        registry.free.push(block);
-        registry.ended += 1;
+        registry().give_back(mine);
     }
 }
 
-/// Calls `visit` for every block. No thread begins or ends while it runs.
-pub(super) fn for_each(mut visit: impl FnMut(&Block)) {
+/// Calls `visit` for every block, with its place. No thread begins or ends while it runs.
+pub(super) fn for_each(mut visit: impl FnMut(usize, &Block)) {
     let registry = registry();
-    registry.live.iter().copied().chain([&ENDED, &LATE]).for_each(&mut visit);
+    registry.blocks.iter().copied().chain([&LATE]).enumerate().for_each(|(place, block)| visit(place, block));
+}
+
+/// The place of the calling thread's block. All threads that count while they end have one together, after
+/// the others'.
+pub(super) fn place() -> usize {
+    let mine = mine();
+    let registry = registry();
+    registry.place_of(mine).unwrap_or(registry.blocks.len())
 }
 
 /// The number of threads that have counted something, and the number of them that have not ended.
 pub(super) fn threads() -> (u64, u64) {
     let registry = registry();
-    let live = registry.live.len() as u64;
-    (registry.ended + live, live)
+    (registry.seen, (registry.blocks.len() - registry.free.len()) as u64)
 }
 
 /// The number of blocks, with a thread or without.
 #[cfg(test)]
 pub(super) fn blocks() -> usize {
-    let registry = registry();
-    registry.live.len() + registry.free.len()
+    registry().blocks.len()
 }
