@@ -21,7 +21,7 @@ use stopped::acquiring::{
     ANYWHERE, Moment::Waiting, POLICIES, get_away, get_away_from_a_holder, go_on, pass, stop_a_waiter,
     stop_one_that_comes,
 };
-use stopped::{Stoppable, Watched, others};
+use stopped::{Stoppable, Watched, imagine_place, others};
 
 /// A waiter that never sleeps.
 const AWAKE: WaitPolicy = WaitPolicy { yields: u32::MAX, ..WaitPolicy::DEFAULT };
@@ -84,22 +84,30 @@ fn hmcs() {
 }
 
 /// A cohort that has had its turns hands on the lead of the cohort, not the lock: a new leader that does not
-/// run delays only its cohort. It is not known where threads run here, so either may happen; but all threads
-/// with deadlines come back.
+/// run delays only its cohort. Before, it hands on the lock, and so delays all threads.
 #[test]
 fn hmcs_after_a_cohorts_last_turn() {
     for policy in POLICIES {
-        let lock = StrictHmcs::<Watched>::new(&Tree::balanced(&[2, 2], 1).with_thresholds(&[1]), policy);
-        stop_a_waiter(&lock, Waiting, || {
-            others(3, "those with deadlines to come back", || {
-                for _ in 0..10 {
-                    if let Some(token) = lock.acquire_until(clock::now_ns() + 100_000) {
-                        // SAFETY: acquired above.
-                        unsafe { lock.release(token) };
-                    }
-                }
+        for (threshold, is_last_turn) in [(1, true), (2, false)] {
+            let tree = Tree::balanced(&[2], 1).with_thresholds(&[threshold]);
+            let lock = StrictHmcs::<Watched>::new(&tree, policy);
+            let gets_in = |cohort| {
+                imagine_place(cohort);
+                let token = lock.acquire_until(clock::now_ns() + 100_000);
+                // SAFETY: acquired above.
+                token.map(|token| unsafe { lock.release(token) }).is_some()
+            };
+            imagine_place(0);
+            let holder = lock.acquire();
+            let acquire = || {
+                imagine_place(0);
+                lock.acquire()
+            };
+            stop_one_that_comes(&lock, holder, acquire, Waiting, || {
+                others(3, "those with deadlines in its cohort", || assert!(!gets_in(0)));
+                others(1, "the other cohort", || assert_eq!(gets_in(1), is_last_turn, "{threshold}"));
             });
-        });
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_platform::clock;
 use heddle_platform::thread;
 use heddle_sync::{Lock, Mutex, Native, PriorityLock, RawLock, TimedLock, WaitPolicy};
-use std::sync::Barrier;
 
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
 const ACQUISITIONS: u32 = 40_000;
@@ -147,33 +146,41 @@ fn waiters_that_give_up() {
     over::<Clh, AbortableMcs>();
 }
 
-/// High-priority threads that never leave the lock to itself: strict priority may starve the low class, the
-/// bound does not, and says how often it was needed.
+/// High-priority threads of which one is inside until the next waits: strict priority would starve the low
+/// class. Each of its entries is owed to the bound.
 #[test]
 fn the_bound_ends_starvation() {
     const BOUND: u32 = 16;
     const LOW: u64 = 50;
     let policy = WaitPolicy::DEFAULT;
-    let lock =
-        Lock::new(TwoLevel::with_low_bound(Mutex::new(policy), Mutex::new(policy), policy, BOUND), 0_u64);
-    let (begin, done) = (Barrier::new(5), AtomicBool::new(false));
+    let lock = TwoLevel::with_low_bound(Mutex::new(policy), Mutex::new(policy), policy, BOUND);
+    let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for _ in 0..4 {
+        // One inside, one at the filter at most, one that waits behind them.
+        for _ in 0..3 {
             scope.spawn(|| {
-                begin.wait();
-                while !done.load(Ordering::Relaxed) {
-                    *lock.acquire() += 1;
+                let mut token = Some(lock.acquire_high());
+                while let Some(held) = token {
+                    while !lock.high().has_waiters() && !done.load(Ordering::Relaxed) {
+                        thread::yield_now();
+                    }
+                    // SAFETY: acquired above or below.
+                    unsafe { lock.release(held) };
+                    token = (!done.load(Ordering::Relaxed)).then(|| lock.acquire_high());
                 }
             });
         }
-        begin.wait();
+        while !lock.high().has_waiters() {
+            thread::yield_now();
+        }
         for _ in 0..LOW {
-            *lock.acquire_low() += 1;
+            let token = lock.acquire_low();
+            // SAFETY: acquired above.
+            unsafe { lock.release(token) };
         }
         done.store(true, Ordering::Relaxed);
     });
-    assert!(lock.raw().bound_reached() <= LOW);
-    assert_eq!(lock.raw().rescues(), 0);
+    assert_eq!((lock.bound_reached(), lock.rescues()), (LOW, 0));
 }
 
 /// While a low-priority thread waits at the filter, at most the bound's number of sections passes it.

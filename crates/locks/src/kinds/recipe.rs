@@ -198,16 +198,3 @@ where
         Priority::<H, L>::make(settings)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cohorts_have_the_threshold_that_was_chosen() {
-        let cohort_thresholds = Thresholds::at_all_levels(3);
-        let lock = Hmcs::make(&LockSettings { cohort_thresholds, ..LockSettings::default() });
-        assert_eq!(lock.tree(), &machine().clone().with_thresholds(&[3]));
-        assert_ne!(lock.tree(), machine());
-    }
-}

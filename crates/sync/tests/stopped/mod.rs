@@ -135,6 +135,16 @@ impl Drop for Stopped<'_> {
 thread_local! {
     static YIELDS: Cell<u32> = const { Cell::new(0) };
     static DEAR: Cell<bool> = const { Cell::new(false) };
+    static PLACE: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// From now on the calling thread runs on that hardware thread, as [`Watched`] has it.
+pub(crate) fn imagine_place(hardware_thread: usize) {
+    PLACE.set(Some(hardware_thread));
+}
+
+fn imagined_place() -> Option<usize> {
+    PLACE.get()
 }
 
 fn note_yield() {

@@ -1,12 +1,13 @@
 //! The machine, where a test can see that a thread has come to wait.
 
-use super::{ASLEEP, AWAKE, note_wait, note_yield, yields_are_dear};
+use super::{ASLEEP, AWAKE, imagined_place, note_wait, note_yield, yields_are_dear};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::{Native, Platform, Scope};
 use std::time::Duration;
 
-/// `Native`, but for a note wherever a thread spins, yields or sleeps.
+/// `Native`, but for a note wherever a thread spins, yields or sleeps, and for the hardware thread on which a
+/// test says that a thread runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watched;
 
@@ -64,7 +65,7 @@ unsafe impl Platform for Watched {
         Native::thread_id()
     }
     fn hardware_thread() -> usize {
-        Native::hardware_thread()
+        imagined_place().unwrap_or_else(Native::hardware_thread)
     }
     fn now_ns() -> u64 {
         Native::now_ns()
