@@ -124,13 +124,15 @@ pub struct LastHolder {
 }
 
 /// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an
-/// acquisition's token is small: moving a large one in memory would cost more than the lock.
+/// acquisition's token is small: moving a large one in memory would cost more than the lock. All kinds have one
+/// alignment, so that their last holders lie at one offset, and reading it needs no look at the kind.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub struct KeptToken<L: RawLock> {
-    lock: L,
+    last_holder: LastHolder,
     /// The holder's token.
     token: UnsafeCell<MaybeUninit<L::Token>>,
-    last_holder: LastHolder,
+    lock: L,
 }
 
 // SAFETY: only the holder touches the token, and the thread that makes a token by its
