@@ -7,11 +7,18 @@ use crate::build::{self, Groups};
 use crate::{Error, Kind, Topology};
 use libloading::{Library, Symbol};
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use std::ptr::{self, NonNull};
 
 const LIBRARY: &str = "libhwloc.so.15";
 const MAJOR: u32 = 2;
+
+/// `HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING`, since version 2.5: otherwise the calling thread, which may be
+/// one of the program's amidst its work, visits every core and waits for each that is busy.
+const KEEP_BINDING: c_ulong = 1 << 6;
+/// `HWLOC_TOPOLOGY_FLAG_NO_DISTANCES`, `.._NO_MEMATTRS` and `.._NO_CPUKINDS`, since version 2.8: not used
+/// here.
+const ONLY_THE_TREE: c_ulong = 1 << 7 | 1 << 8 | 1 << 9;
 
 /// `hwloc_topology_t`.
 type Handle = *mut c_void;
@@ -139,11 +146,14 @@ impl<'a> Loaded<'a> {
     fn new(hwloc: &'a Hwloc, synthetic: Option<&CStr>) -> Result<Self, Error> {
         type Init = unsafe extern "C" fn(*mut Handle) -> c_int;
         type Synthetic = unsafe extern "C" fn(Handle, *const c_char) -> c_int;
+        type SetFlags = unsafe extern "C" fn(Handle, c_ulong) -> c_int;
         type Load = unsafe extern "C" fn(Handle) -> c_int;
         // SAFETY: its type.
         let init = unsafe { hwloc.function::<Init>(c"hwloc_topology_init") }?;
         // SAFETY: its type.
         let set_synthetic = unsafe { hwloc.function::<Synthetic>(c"hwloc_topology_set_synthetic") }?;
+        // SAFETY: its type.
+        let set_flags = unsafe { hwloc.function::<SetFlags>(c"hwloc_topology_set_flags") }?;
         // SAFETY: its type.
         let load = unsafe { hwloc.function::<Load>(c"hwloc_topology_load") }?;
         // SAFETY: its type.
@@ -156,6 +166,11 @@ impl<'a> Loaded<'a> {
             // SAFETY: a handle that is not loaded yet, and a string.
             check(unsafe { set_synthetic(handle, words.as_ptr()) }, "hwloc_topology_set_synthetic")?;
         }
+        // An older version refuses flags that it does not know, and then goes on without them.
+        let _ = [KEEP_BINDING | ONLY_THE_TREE, KEEP_BINDING].into_iter().any(|flags| {
+            // SAFETY: a handle that is not loaded yet.
+            unsafe { set_flags(handle, flags) == 0 }
+        });
         // SAFETY: a handle that is not loaded yet.
         check(unsafe { load(handle) }, "hwloc_topology_load")?;
         Ok(loaded)

@@ -124,8 +124,8 @@ pub struct LastHolder {
 }
 
 /// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an
-/// acquisition's token is small: moving a large one in memory would cost more than the lock. All kinds have one
-/// alignment, so that their last holders lie at one offset, and reading it needs no look at the kind.
+/// acquisition's token is small: moving a large one in memory would cost more than the lock. All kinds have
+/// one alignment, so that their last holders lie at one offset, and reading it needs no look at the kind.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct KeptToken<L: RawLock> {
