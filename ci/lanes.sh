@@ -32,6 +32,12 @@ lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Every experiment once: what it launches, not what it finds.
 lane_papers() { tests/papers/run.py "$build"; }
+# MPICH is there once the lane abi has run. How a job begins and ends is the launcher's; the rest is the lane c's.
+lane_hydra() {
+    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}/bin/mpiexec" \
+        --build-dir "$build/tests/hydra" --models per-vni-mutex --cover one \
+        -k '^(abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence)'
+}
 lane_tools() { tests/launcher/tools.sh; }
 lane_sync_c() { tests/sync_c/run.sh "$build"; }
 lane_rma_locks_c() {

@@ -12,6 +12,8 @@ cd "$(dirname "$0")/.."
 logs=build/test
 slots=${HEDDLE_TEST_LANES:-2}
 limit=${HEDDLE_TEST_LIMIT:-2400}
+# A registry that does not answer at once is asked again.
+export CARGO_NET_RETRY=${CARGO_NET_RETRY:-10}
 export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
 wanted=("$@")
 mkdir -p "$logs"
@@ -50,6 +52,7 @@ lane stress       build  "threads: everything at once"
 lane graph500     build  "the main job, right and wrong inputs"
 lane fuzz         build  "random arguments, settings, info, graph files"
 lane abi          build  "the standard ABI against another library's"
+lane hydra        abi    "programs that MPICH's launcher starts"
 lane tools        build  "mpicc, pkg-config, install, relocation"
 lane sync_c       build  "heddle_sync from C, shared and static"
 lane rma_locks_c  build  "heddle_rma_locks from C, on Heddle and MPICH"

@@ -7,8 +7,9 @@ use std::io;
 pub enum BootstrapError {
     /// A variable of the launcher's contract has an impossible value.
     #[error(
-        "the environment variable {name} is {value:?}; allowed is {allowed}. It is set by mpiexec: start the \
-         program with mpiexec, or unset HEDDLE_RANK to run it as a world of one"
+        "the environment variable {name} is {value:?}; allowed is {allowed}. It is set by the launcher: start \
+         the program with it, or unset {} to run it as a world of one",
+        first(name)
     )]
     Variable {
         /// The variable.
@@ -20,8 +21,9 @@ pub enum BootstrapError {
     },
     /// A variable is absent although the others say that there is a job.
     #[error(
-        "the environment variable {name} is missing although HEDDLE_RANK is set; mpiexec sets both: start the \
-         program with mpiexec, or unset HEDDLE_RANK to run it as a world of one"
+        "the environment variable {name} is missing although {0} is set; the launcher sets both: start the \
+         program with it, or unset {0} to run it as a world of one",
+        first(name)
     )]
     Missing {
         /// The variable.
@@ -39,6 +41,47 @@ pub enum BootstrapError {
         by_fd: String,
         /// Why the path was of no use.
         by_path: String,
+    },
+    /// The variables of the mechanism that was chosen are absent.
+    #[error(
+        "HEDDLE_BOOTSTRAP is {mechanism}, but the environment variable {name} is missing: the program was not \
+         started by such a launcher. Unset HEDDLE_BOOTSTRAP, or start the program with one"
+    )]
+    NotStarted {
+        /// The mechanism.
+        mechanism: &'static str,
+        /// The variable by which it is recognised.
+        name: &'static str,
+    },
+    /// The launcher does not speak as expected.
+    #[error("the launcher and Heddle do not understand each other (PMI-1): {what}")]
+    Launcher {
+        /// The exchange.
+        what: String,
+    },
+    /// Rank 0 runs on another machine.
+    #[error(
+        "rank {rank} runs on {host}, and rank 0 on {other}, or in another container: Heddle has no transport \
+         between machines yet. Start all ranks on one machine, in one namespace of processes"
+    )]
+    Elsewhere {
+        /// The rank that tried.
+        rank: u32,
+        /// Its host.
+        host: String,
+        /// The host of rank 0.
+        other: String,
+    },
+    /// The memory that rank 0 has made cannot be opened.
+    #[error(
+        "rank {rank} cannot open the memory of its job, which rank 0 has made: {why}. Do all ranks run as the \
+         same user, and is /proc there?"
+    )]
+    Hidden {
+        /// The rank that tried.
+        rank: u32,
+        /// The system's answer.
+        why: String,
     },
     /// Another process has joined as this rank before.
     #[error(
@@ -67,4 +110,9 @@ pub enum BootstrapError {
         /// The system's answer.
         source: io::Error,
     },
+}
+
+/// The variable by which the mechanism of a variable is recognised.
+fn first(name: &str) -> &'static str {
+    if name.starts_with("PMI_") { "PMI_FD" } else { "HEDDLE_RANK" }
 }

@@ -9,9 +9,10 @@
 //! | mechanism | started by | recognised by |
 //! |---|---|---|
 //! | [`builtin`] | Heddle's `mpiexec`, one machine | `HEDDLE_RANK` |
+//! | [`pmi`] | MPICH's Hydra, or another launcher that speaks PMI-1; one machine so far | `PMI_FD` |
 //! | none | a shell: the program was run directly | no variable of a mechanism: a world of one |
 //!
-//! The built-in mechanism shares one anonymous memory file among all ranks. It begins with the
+//! Either shares one anonymous memory file among all ranks. It begins with the
 //! control block ([`builtin::control`]); everything behind [`Job::transport_offset`] belongs to the
 //! transport, which grows the file and maps it (see [`Mapping`]). The file has no name, so nothing of
 //! a job can outlive its processes.
@@ -19,6 +20,8 @@
 pub mod builtin;
 mod error;
 pub mod mapping;
+mod mechanism;
+pub mod pmi;
 mod world;
 
 pub use builtin::control::{Entry, State};
@@ -26,4 +29,5 @@ pub use builtin::job::Job;
 pub use builtin::job_control::JobControl;
 pub use error::BootstrapError;
 pub use mapping::Mapping;
+pub use mechanism::Mechanism;
 pub use world::World;

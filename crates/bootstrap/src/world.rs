@@ -1,7 +1,8 @@
 //! The rank of this process, and the size of its job.
 
 use crate::builtin::env::Contract;
-use crate::{BootstrapError, Job, JobControl};
+use crate::pmi;
+use crate::{BootstrapError, Job, JobControl, Mechanism};
 use std::os::fd::AsRawFd;
 
 /// The rank of this process among those it was started with.
@@ -14,14 +15,27 @@ pub struct World {
 }
 
 impl World {
-    /// Reads the rank of this process from the environment. Without the variables of any
-    /// mechanism it is a world of one.
+    /// Joins the job that the environment describes. Without the variables of any mechanism it is a world of
+    /// one.
     ///
     /// # Errors
-    /// When a mechanism's variables are there but wrong, or its job cannot be reached.
-    pub fn from_env() -> Result<Self, BootstrapError> {
-        match Contract::read(std::env::var_os)? {
-            Some(contract) => Self::join(&contract),
+    /// When a mechanism's variables are there but wrong, or absent although the mechanism was asked for, or
+    /// when its job cannot be reached.
+    pub fn from_env(mechanism: Mechanism) -> Result<Self, BootstrapError> {
+        let tries = |one| mechanism == Mechanism::Auto || mechanism == one;
+        if tries(Mechanism::Builtin)
+            && let Some(contract) = Contract::read(std::env::var_os)?
+        {
+            return Self::join(&contract);
+        }
+        if tries(Mechanism::Pmi)
+            && let Some(contract) = pmi::Contract::read(std::env::var_os)?
+        {
+            let (job, appnum) = pmi::join(contract)?;
+            return Ok(Self { rank: contract.rank, size: contract.size, appnum, job: Some(job) });
+        }
+        match mechanism.variable() {
+            Some(name) => Err(BootstrapError::NotStarted { mechanism: mechanism.name(), name }),
             None => Ok(Self { rank: 0, size: 1, appnum: None, job: None }),
         }
     }
@@ -50,8 +64,8 @@ impl World {
         self.appnum
     }
 
-    /// The memory that this process shares with its launcher and the other ranks; absent in a world of one
-    /// that was started without a launcher.
+    /// The memory that this process shares with the other ranks, and with Heddle's launcher; absent in a
+    /// world of one that was started without a launcher.
     #[must_use]
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()

@@ -139,7 +139,7 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
         Use::Session => mpi::MPI_THREAD_MULTIPLE,
     };
     let settings = Settings::chosen().map_err(start_error)?;
-    let world = World::from_env().map_err(start_error)?;
+    let world = World::from_env(settings.bootstrap).map_err(start_error)?;
     let prepared = Prepared::new(&world, &settings, thread_level, end_job)?;
     life.report(&world)?;
     lifetime::configure(&settings.model, &COLLECTED);

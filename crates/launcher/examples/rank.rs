@@ -6,11 +6,11 @@
 
 use std::process::exit;
 
-use heddle_bootstrap::{BootstrapError, Job, State, World};
+use heddle_bootstrap::{BootstrapError, Job, Mechanism, State, World};
 use nix::sys::signal::{SigHandler, SigSet, Signal, raise};
 
 fn main() {
-    let world = World::from_env().unwrap_or_else(|error| give_up(&error));
+    let world = World::from_env(Mechanism::Auto).unwrap_or_else(|error| give_up(&error));
     for argument in std::env::args().skip(1) {
         let step = match argument.split_once('@') {
             Some((rank, step)) if rank == world.rank().to_string() => step,

@@ -3,8 +3,9 @@
 //!
 //! This crate is the one place that describes a setting: `heddle info`, MPI_T and the reference page
 //! (`docs/reference.md`) come from [`Variable::all`] and [`info_keys`]. The crate stands on `heddle-model`,
-//! which describes the parts of a model; `heddle-message`, `heddle-comm`, `heddle-collective`,
-//! `heddle-engine`, `heddle-tool` and `heddle-cli` use it. All functions may be called by any thread.
+//! which describes the parts of a model, and on `heddle-bootstrap`; `heddle-message`, `heddle-comm`,
+//! `heddle-collective`, `heddle-engine`, `heddle-tool` and `heddle-cli` use it. All functions may be called
+//! by any thread.
 //!
 //! | file | idea |
 //! |---|---|
@@ -33,6 +34,7 @@ pub use setting::Setting;
 pub use variable::Variable;
 
 use given::variable_or;
+use heddle_bootstrap::Mechanism;
 use heddle_model::counters::MOST_VNIS;
 use heddle_model::{Model, ModelError, OFFLOAD, Values};
 use heddle_sync::WaitPolicy;
@@ -53,6 +55,8 @@ pub struct Settings {
     pub unexpected_bytes: usize,
     /// `HEDDLE_STATS`: whether the process prints its counters at the end.
     pub statistics: bool,
+    /// `HEDDLE_BOOTSTRAP`: the launcher that has started the process.
+    pub bootstrap: Mechanism,
     /// `HEDDLE_OFFLOAD_CORES`: the cores on which the threads of execution `offload` run.
     pub offload_cores: Cores,
     /// `HEDDLE_WIN_LOCK`: the algorithm of window locks, by its name.
@@ -133,6 +137,16 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         check: |text| switch(text).map(drop),
     },
     Setting {
+        variable: "HEDDLE_BOOTSTRAP",
+        meaning: "the launcher that has started the process: Heddle's mpiexec (builtin), one that speaks PMI-1, as MPICH's does (pmi), none (single), or whichever of them has left its variables (auto)",
+        values: Values::Names,
+        common: false,
+        allowed: || Mechanism::names().collect::<Vec<_>>().join(", "),
+        default: "auto",
+        get: |settings| settings.bootstrap.name().to_owned(),
+        check: |text| bootstrap(text).map(drop),
+    },
+    Setting {
         variable: "HEDDLE_OFFLOAD_CORES",
         meaning: "the cores on which the threads of execution offload run, one after the other",
         values: Values::Text,
@@ -192,6 +206,11 @@ pub fn bypasses(text: &str) -> Result<u64, String> {
     }
 }
 
+fn bootstrap(text: &str) -> Result<Mechanism, String> {
+    text.parse()
+        .map_err(|()| format!("one of {} is wanted", Mechanism::names().collect::<Vec<_>>().join(", ")))
+}
+
 const ON_OR_OFF: &str = "on, off";
 
 fn on_or_off(is_on: bool) -> String {
@@ -235,6 +254,7 @@ impl Settings {
             blackboards: variable_or("HEDDLE_BLACKBOARDS", true, switch)?,
             unexpected_bytes: variable_or("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
             statistics: variable_or("HEDDLE_STATS", false, switch)?,
+            bootstrap: variable_or("HEDDLE_BOOTSTRAP", Mechanism::Auto, bootstrap)?,
             offload_cores: variable_or("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
             win_lock: variable_or("HEDDLE_WIN_LOCK", WIN_LOCKS[0].to_owned(), win_lock)?,
             win_lock_bypasses: variable_or("HEDDLE_WIN_LOCK_BYPASSES", WIN_LOCK_BYPASSES, bypasses)?,

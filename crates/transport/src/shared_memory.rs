@@ -141,7 +141,7 @@ impl Drop for SharedMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use heddle_bootstrap::{JobControl, World};
+    use heddle_bootstrap::{JobControl, Mechanism, World};
 
     #[test]
     fn other_processes_see_what_one_has_allocated() {
@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_process_without_a_job_has_memory_too() {
-        let fabric = Fabric::attach(&World::from_env().expect("a world of one"), 1).expect("attached");
+        let fabric = Fabric::attach(&World::from_env(Mechanism::Single).expect("a world of one"), 1)
+            .expect("attached");
         let memory = fabric.allocate(10).expect("memory");
         assert!(memory.range().is_none() && memory.len() == 10);
         assert!(fabric.map(SharedRange { offset: 0, len: 1 }).is_err());

@@ -26,6 +26,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use heddle_platform::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use heddle_platform::{Scope, futex};
 
 use crate::Mapping;
 
@@ -39,7 +40,7 @@ pub const MESSAGE_BYTES: usize = 232;
 /// "heddle", a zero byte, and a letter for this kind of block.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"heddle\0c");
 /// Changes with every change of this file's layout.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 const ABSENT: u32 = 0;
 const INITIALISED: u32 = 1;
@@ -70,8 +71,10 @@ pub(super) struct Header {
     pub(super) magic: AtomicU64,
     pub(super) version: AtomicU32,
     pub(super) size: AtomicU32,
-    /// The launcher's process id.
+    /// The process id of the launcher, or of the rank that made the block.
     pub(super) launcher: AtomicU32,
+    /// The number of ranks that have opened the block through the rank that made it, itself among them.
+    pub(super) joined: AtomicU32,
 }
 
 #[repr(C, align(64))]
@@ -160,6 +163,25 @@ impl Control {
     pub(super) fn header(&self) -> &Header {
         // SAFETY: `Header` is made of atomics.
         unsafe { self.mapping.get(0) }
+    }
+
+    /// Counts a rank that has opened the block through the rank that made it.
+    pub(super) fn join(&self) {
+        let joined = &self.header().joined;
+        joined.fetch_add(1, Ordering::Release);
+        futex::wake(joined, futex::ALL, Scope::Machine);
+    }
+
+    /// Waits until all ranks have [joined](Self::join).
+    pub(super) fn await_all(&self) {
+        let joined = &self.header().joined;
+        loop {
+            let count = joined.load(Ordering::Acquire);
+            if count >= self.size {
+                return;
+            }
+            futex::wait(joined, count, None, Scope::Machine);
+        }
     }
 
     fn slot(&self, rank: u32) -> &Slot {
@@ -270,6 +292,6 @@ fn move_to(slot: &Slot, next: u32) -> bool {
 }
 
 /// The name of the namespace that this process's id belongs to; never 0.
-fn pid_namespace() -> u64 {
+pub(crate) fn pid_namespace() -> u64 {
     fs::metadata("/proc/self/ns/pid").map_or(u64::MAX, |namespace| namespace.ino())
 }

@@ -66,7 +66,8 @@ impl Contract {
     }
 }
 
-fn number<T: FromStr + Copy>(
+/// Reads a variable that has to hold a number that fits.
+pub(crate) fn number<T: FromStr + Copy>(
     lookup: &impl Fn(&'static str) -> Option<OsString>,
     name: &'static str,
     allowed: &str,

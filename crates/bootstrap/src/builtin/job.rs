@@ -17,6 +17,8 @@ pub struct Job {
     file: File,
     control: Control,
     rank: u32,
+    /// Tells a launcher of another kind that the rank needs neither it nor the other ranks any more.
+    finish: Option<fn()>,
 }
 
 impl Job {
@@ -25,27 +27,38 @@ impl Job {
 
     /// Finds the job's memory by the inherited descriptor or else by the path.
     pub(crate) fn open(contract: &Contract) -> Result<Self, BootstrapError> {
-        let by_fd = duplicate(contract.job_fd).and_then(|fd| Self::check(fd, contract));
+        let by_fd = duplicate(contract.job_fd).and_then(|fd| Self::check(fd, contract.size));
         let file = match by_fd {
             Ok(file) => {
                 close_on_exec(contract.job_fd);
                 file
             }
             Err(by_fd) => open_path(contract)
-                .and_then(|file| Self::check(file, contract))
+                .and_then(|file| Self::check(file, contract.size))
                 .map_err(|by_path| BootstrapError::Unreachable { rank: contract.rank, by_fd, by_path })?,
         };
-        let mapping = Mapping::shared(file.as_fd(), 0, control_len(contract.size))
-            .map_err(|source| BootstrapError::System { what: "mapping the job's control block", source })?;
-        Ok(Self { file, control: Control::new(mapping, contract.size), rank: contract.rank })
+        Self::of_file(file, contract.rank, contract.size, None)
     }
 
-    /// Returns `file` if it is the memory of the job that the contract describes; otherwise returns
-    /// the reason why it is not.
-    fn check(file: File, contract: &Contract) -> Result<File, String> {
+    /// The memory that rank 0 has made, in the hands of `rank`, which calls `finish` when it ends.
+    pub(crate) fn of_rank_0(file: File, rank: u32, size: u32, finish: fn()) -> Result<Self, BootstrapError> {
+        let file = Self::check(file, size).map_err(|why| BootstrapError::Hidden { rank, why })?;
+        let job = Self::of_file(file, rank, size, Some(finish))?;
+        job.control.join();
+        Ok(job)
+    }
+
+    fn of_file(file: File, rank: u32, size: u32, finish: Option<fn()>) -> Result<Self, BootstrapError> {
+        let mapping = Mapping::shared(file.as_fd(), 0, control_len(size))
+            .map_err(|source| BootstrapError::System { what: "mapping the job's control block", source })?;
+        Ok(Self { file, control: Control::new(mapping, size), rank, finish })
+    }
+
+    /// Returns `file` if it is the memory of a job of that size; otherwise returns the reason why it is not.
+    fn check(file: File, size: u32) -> Result<File, String> {
         let len = file.metadata().map_err(|error| error.to_string())?.len();
-        if len < control_len(contract.size) as u64 {
-            return Err(format!("not the memory of a job of {} ranks: only {len} bytes long", contract.size));
+        if len < control_len(size) as u64 {
+            return Err(format!("not the memory of a job of {size} ranks: only {len} bytes long"));
         }
         let mut head = [0; 16];
         file.read_exact_at(&mut head, 0).map_err(|error| error.to_string())?;
@@ -60,8 +73,8 @@ impl Job {
                 word(8)
             ));
         }
-        if word(12) != contract.size {
-            return Err(format!("a job of {} ranks, but HEDDLE_SIZE is {}", word(12), contract.size));
+        if word(12) != size {
+            return Err(format!("a job of {} ranks, but this rank was told of {size}", word(12)));
         }
         Ok(file)
     }
@@ -99,11 +112,23 @@ impl Job {
     /// the end of the last session after it.
     pub fn set_finalised(&self) {
         self.control.set_finalised(self.rank);
+        self.finish();
     }
 
     /// Says the same of a rank that has ended its last session and has never called `MPI_Init`.
     pub fn set_left(&self) {
         self.control.set_left(self.rank);
+        self.finish();
+    }
+
+    /// Tells the launcher. Where rank 0 has made the memory, it first waits for all others to open that,
+    /// since its descriptor leads there.
+    fn finish(&self) {
+        let Some(finish) = self.finish else { return };
+        if self.rank == 0 {
+            self.control.await_all();
+        }
+        finish();
     }
 
     /// Says that the rank wants the whole job to end: to be called by `MPI_Abort` before it ends the
@@ -156,7 +181,7 @@ impl Job {
         control_len(self.control.size()) as u64
     }
 
-    /// The process id of the launcher.
+    /// The process id of the launcher, or of rank 0 if that has made the memory.
     #[must_use]
     pub fn launcher_pid(&self) -> u32 {
         self.control.header().launcher.load(Ordering::Relaxed)

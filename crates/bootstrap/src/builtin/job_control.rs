@@ -62,6 +62,11 @@ impl JobControl {
         self.control.size()
     }
 
+    /// The file itself, for a rank that has made it.
+    pub(crate) fn into_file(self) -> File {
+        self.file
+    }
+
     /// The descriptor that ranks are to inherit; it is closed on exec unless the launcher says otherwise.
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {

@@ -1,7 +1,7 @@
 //! The contents of `MPI_INFO_ENV`: how this process was started (MPI 5.0, section 11.2.1).
 
 use super::{Entries, LONGEST_VALUE};
-use heddle_bootstrap::builtin::env::SIZE;
+use heddle_bootstrap::{builtin, pmi};
 use heddle_message::domain;
 
 /// The entries of `MPI_INFO_ENV`: what was asked for when the process was started, the same before and after
@@ -30,7 +30,9 @@ fn entries_with(arguments: Vec<String>) -> Entries {
     add("argv", (!arguments.is_empty()).then(|| arguments.join(" ")));
     let size = match domain::ever() {
         Some(domain) => domain.size().to_string(),
-        None => std::env::var(SIZE).unwrap_or_else(|_| "1".to_owned()),
+        None => std::env::var(builtin::env::SIZE)
+            .or_else(|_| std::env::var(pmi::SIZE))
+            .unwrap_or_else(|_| "1".to_owned()),
     };
     add("maxprocs", Some(size.clone()));
     add("soft", Some(size));

@@ -1,0 +1,106 @@
+//! The place where the other ranks find the memory that rank 0 has made.
+
+use crate::BootstrapError;
+use crate::builtin::control::pid_namespace;
+use crate::builtin::job_control::JobControl;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd;
+
+/// A descriptor of a process on a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    host: String,
+    /// The name of the machine's present run, and of the namespace in which `pid` is valid.
+    machine: String,
+    pid: u32,
+    fd: i32,
+}
+
+impl Place {
+    /// The place of memory that the calling process has made.
+    pub(super) fn of(control: &JobControl) -> Place {
+        Place { host: host(), machine: machine(), pid: std::process::id(), fd: control.fd().as_raw_fd() }
+    }
+
+    /// Reads what [`Display`](fmt::Display) has written.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub(super) fn parse(text: &str) -> Result<Place, BootstrapError> {
+        let mut words = text.split('/');
+        let place = (|| {
+            let (host, machine) = (words.next()?.to_owned(), words.next()?.to_owned());
+            let (pid, fd) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            words.next().is_none().then_some(Place { host, machine, pid, fd })
+        })();
+        place.ok_or_else(|| BootstrapError::Launcher {
+            what: format!("the place of the job's memory is {text:?}, which rank 0 cannot have put there"),
+        })
+    }
+
+    /// Opens the memory for `rank`.
+    ///
+    /// # Errors
+    /// When it is on another machine, or cannot be opened.
+    pub(super) fn open(&self, rank: u32) -> Result<File, BootstrapError> {
+        if (&self.host, &self.machine) != (&host(), &machine()) {
+            return Err(BootstrapError::Elsewhere { rank, host: host(), other: self.host.clone() });
+        }
+        let path = format!("/proc/{}/fd/{}", self.pid, self.fd);
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(|error| BootstrapError::Hidden { rank, why: format!("{path}: {error}") })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.host, self.machine, self.pid, self.fd)
+    }
+}
+
+/// The name of this host, without characters that PMI-1 gives a meaning.
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.chars().filter(|c| c.is_ascii_alphanumeric() || "-._".contains(*c)).collect()
+}
+
+/// The name of the run of this machine that began with its last start, and of the namespace of processes.
+fn machine() -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    format!("{}-{:x}", boot.trim(), pid_namespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Seek, Write};
+
+    #[test]
+    fn the_memory_is_found_by_the_words_of_its_place() {
+        let control = JobControl::create(2).expect("a job");
+        let place = Place::parse(&Place::of(&control).to_string()).expect("a place");
+        let mut there = place.open(1).expect("the same machine");
+        there.write_all(b"seen").expect("written");
+        let mut here = control.into_file();
+        here.rewind().expect("a file");
+        let mut bytes = [0; 4];
+        here.read_exact(&mut bytes).expect("read");
+        assert_eq!(&bytes, b"seen");
+    }
+
+    #[test]
+    fn another_machine_and_another_word_are_refused() {
+        let place = Place { host: "elsewhere".to_owned(), machine: machine(), pid: 1, fd: 3 };
+        let text = place.open(4).expect_err("another host").to_string();
+        assert!(text.contains("rank 4") && text.contains("elsewhere"), "{text}");
+        let place = Place { host: host(), machine: "1-2".to_owned(), pid: 1, fd: 3 };
+        assert!(matches!(place.open(4), Err(BootstrapError::Elsewhere { .. })));
+        for text in ["", "a/b/c/d", "a/b/1", "a/b/1/2/3"] {
+            assert!(Place::parse(text).expect_err("no place").to_string().contains(text));
+        }
+    }
+}
