@@ -24,6 +24,7 @@ use heddle_message::domain::Failure;
 use heddle_message::domain::{self, Domain, Prepared};
 use heddle_message::error::Owner;
 use heddle_message::request;
+use heddle_model::counters;
 use heddle_objects::lifetime::Collected;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_settings::{self as settings, Settings};
@@ -142,6 +143,9 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
     let world = World::from_env(settings.bootstrap).map_err(start_error)?;
     let prepared = Prepared::new(&world, &settings, thread_level, end_job)?;
     life.report(&world)?;
+    if thread_level == mpi::MPI_THREAD_MULTIPLE {
+        counters::prepare();
+    }
     lifetime::configure(&settings.model, &COLLECTED);
     reference_counts::configure(&settings.model, prepared.sections());
     request::set_owner_of_errors(owner_of_errors);

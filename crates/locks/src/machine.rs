@@ -10,24 +10,34 @@ pub(crate) fn topology() -> Option<&'static Topology> {
     TOPOLOGY.get_or_init(|| Topology::of_machine().ok()).as_ref()
 }
 
-/// Says whether two hardware threads of this machine share a core, or only a package, or only the machine.
-/// Hardware threads of which nothing is known share only the machine. The first call for two different ones
-/// reads the topology, which takes milliseconds.
-#[must_use]
-pub fn nearness(one: usize, other: usize) -> Near {
+/// Reads the topology, which takes milliseconds, and opens and closes `hwloc`. A program that forks at that
+/// moment leaves the locks of its dynamic linker taken in the child, so this belongs into the initialisation.
+pub fn read() {
+    units();
+}
+
+/// The units of each hardware thread, by its number.
+fn units() -> &'static [Option<Units>] {
     static UNITS: OnceLock<Vec<Option<Units>>> = OnceLock::new();
-    if one == other {
-        return Near::Core;
-    }
-    let units = UNITS.get_or_init(|| {
+    UNITS.get_or_init(|| {
         let mut all = Vec::new();
         for (number, units) in topology().into_iter().flat_map(Topology::units) {
             all.resize(all.len().max(number + 1), None);
             all[number] = Some(units);
         }
         all
-    });
-    let of = |number: usize| units.get(number).copied().flatten();
+    })
+}
+
+/// Says whether two hardware threads of this machine share a core, or only a package, or only the machine.
+/// Hardware threads of which nothing is known share only the machine. The first call for two different ones
+/// reads the topology, unless [`read`] has done so.
+#[must_use]
+pub fn nearness(one: usize, other: usize) -> Near {
+    if one == other {
+        return Near::Core;
+    }
+    let of = |number: usize| units().get(number).copied().flatten();
     match (of(one), of(other)) {
         (Some(one), Some(other)) if one.core == other.core => Near::Core,
         (Some(one), Some(other)) if one.package == other.package => Near::Package,

@@ -74,6 +74,12 @@ pub fn place_here() -> usize {
     registry::place().min(PLACES - 1)
 }
 
+/// Reads what the count of hand-overs needs to know of the machine: to be called before several threads enter
+/// critical sections, so that none of them has to.
+pub fn prepare() {
+    heddle_locks::machine::read();
+}
+
 /// The number of threads that have counted something, and the number of them that have not ended.
 pub fn threads() -> (u64, u64) {
     registry::threads()
