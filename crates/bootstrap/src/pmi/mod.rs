@@ -1,7 +1,7 @@
 //! The mechanism of the launchers that speak PMI-1: MPICH's Hydra, and others by the same descriptor.
 //!
 //! The launcher hands each rank its number, the size of the job and a descriptor (`PMI_RANK`, `PMI_SIZE`,
-//! `PMI_FD`). Over it ranks exchange words by name, wait for each other, and say that they end ([`wire`]).
+//! `PMI_FD`). Over it ranks exchange words by name, wait for each other, and say that they end (`wire.rs`).
 //! There is no launcher of ours that could make the job's memory, so rank 0 makes it, and tells the others
 //! where it is; it lies behind a descriptor of rank 0, which they open through `/proc`. Like the memory that
 //! `mpiexec` makes, it has no name, and goes away with the last process of the job.
@@ -73,7 +73,7 @@ impl Contract {
     }
 }
 
-/// The connection of this process to its launcher: `None` before the job was joined, and once the process has
+/// The connection of this process to its launcher: `None` before the process joins the job, and after it has
 /// said that it ends.
 static LAUNCHER: Mutex<Option<Wire>> = Mutex::new(None);
 

@@ -49,7 +49,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Which of the programs on the launcher's command line this is, if it says so.
+    /// The number of this program on the launcher's command line, if the launcher gives one.
     pub(super) fn appnum(&mut self) -> Result<Option<u32>, BootstrapError> {
         let reply = self.ask("get_appnum", "appnum")?;
         Ok(reply.get("appnum").and_then(|number| number.parse().ok()))
@@ -117,7 +117,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::thread;
 
-    /// What `body` makes of a launcher that gives these replies, and what it has asked for.
+    /// Runs `body` with a launcher that gives these replies. Returns its result, and the requests that the
+    /// launcher got.
     fn with_launcher<R>(replies: &[&str], body: impl FnOnce(RawFd) -> R) -> (R, Vec<String>) {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         thread::scope(|scope| {
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_launcher_says_is_an_error_with_its_words() {
+    fn an_unexpected_reply_is_an_error_that_shows_it() {
         for (reply, says) in [
             ("cmd=get_result rc=1", "rc=1"),
             ("cmd=barrier_out", "barrier_out"),
