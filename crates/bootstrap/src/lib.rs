@@ -12,22 +12,26 @@
 //! | [`pmi`] | MPICH's Hydra, or another launcher that speaks PMI-1; one machine so far | `PMI_FD` |
 //! | none | a shell: the program was run directly | no variable of a mechanism: a world of one |
 //!
-//! Either shares one anonymous memory file among all ranks. It begins with the
-//! control block ([`builtin::control`]); everything behind [`Job::transport_offset`] belongs to the
+//! Both mechanisms share one anonymous memory file among all ranks. It begins with the
+//! control block ([`control`]); everything behind [`Job::transport_offset`] belongs to the
 //! transport, which grows the file and maps it (see [`Mapping`]). The file has no name, so nothing of
 //! a job can outlive its processes.
 
 pub mod builtin;
+pub mod control;
+mod descriptor;
 mod error;
+mod job;
+mod job_control;
 pub mod mapping;
 mod mechanism;
 pub mod pmi;
 mod world;
 
-pub use builtin::control::{Entry, State};
-pub use builtin::job::Job;
-pub use builtin::job_control::JobControl;
+pub use control::{Entry, State};
 pub use error::BootstrapError;
+pub use job::Job;
+pub use job_control::JobControl;
 pub use mapping::Mapping;
 pub use mechanism::Mechanism;
 pub use world::World;

@@ -230,7 +230,7 @@ impl Drop for Mapping {
 mod tests {
     use super::*;
     use crate::JobControl;
-    use crate::builtin::control::control_len;
+    use crate::control::control_len;
 
     #[test]
     fn memory_that_cannot_be_had_is_an_error_and_no_signal() {

@@ -194,7 +194,7 @@ const PAIR: &str = "a name and a value";
 
 fn number(option: &str, value: &OsStr) -> Result<u32, UsageError> {
     let parsed = value.to_str().and_then(|text| text.parse().ok());
-    parsed.filter(|n| (1..=heddle_bootstrap::builtin::control::MAX_SIZE).contains(n)).ok_or_else(|| {
+    parsed.filter(|n| (1..=heddle_bootstrap::control::MAX_SIZE).contains(n)).ok_or_else(|| {
         UsageError::BadValue {
             option: option.to_owned(),
             value: value.to_string_lossy().into_owned(),

@@ -11,7 +11,7 @@ pub(crate) fn topology() -> Option<&'static Topology> {
 }
 
 /// Reads the topology, which takes milliseconds, and opens and closes `hwloc`. A program that forks at that
-/// moment leaves the locks of its dynamic linker taken in the child, so this belongs into the initialisation.
+/// moment leaves locks of the C library taken in the child, so it is called during initialisation.
 pub fn read() {
     units();
 }

@@ -14,7 +14,7 @@ const LIBRARY: &str = "libhwloc.so.15";
 const MAJOR: u32 = 2;
 
 /// `HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING`, since version 2.5: otherwise the calling thread, which may be
-/// one of the program's amidst its work, visits every core and waits for each that is busy.
+/// one of the program's in the middle of its work, visits every core and waits for each that is busy.
 const KEEP_BINDING: c_ulong = 1 << 6;
 /// `HWLOC_TOPOLOGY_FLAG_NO_DISTANCES`, `.._NO_MEMATTRS` and `.._NO_CPUKINDS`, since version 2.8: not used
 /// here.

@@ -5,8 +5,8 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::control::MAX_SIZE;
 use crate::BootstrapError;
+use crate::control::MAX_SIZE;
 
 /// The rank of the process: 0 to size - 1.
 pub const RANK: &str = "HEDDLE_RANK";
@@ -45,15 +45,7 @@ impl Contract {
         if lookup(RANK).is_none() {
             return Ok(None);
         }
-        let size = number::<u32>(&lookup, SIZE, &format!("a number from 1 to {MAX_SIZE}"), |size| {
-            (1..=MAX_SIZE).contains(&size)
-        })?;
-        let rank = number::<u32>(
-            &lookup,
-            RANK,
-            &format!("a number from 0 to {} ({SIZE} is {size})", size - 1),
-            |rank| rank < size,
-        )?;
+        let (rank, size) = rank_and_size(&lookup, RANK, SIZE)?;
         let appnum = match lookup(APPNUM) {
             None => None,
             Some(_) => Some(number::<u32>(&lookup, APPNUM, "a number from 0 to 2147483647", |n| {
@@ -64,6 +56,19 @@ impl Contract {
             number::<RawFd>(&lookup, JOB_FD, "an open descriptor's number, 0 or more", |fd| fd >= 0)?;
         Ok(Some(Self { rank, size, appnum, job_fd, job_path: lookup(JOB_PATH).map(PathBuf::from) }))
     }
+}
+
+/// Reads the variables of these names, which hold the rank of the process and the number of ranks.
+pub(crate) fn rank_and_size(
+    lookup: &impl Fn(&'static str) -> Option<OsString>,
+    rank: &'static str,
+    size: &'static str,
+) -> Result<(u32, u32), BootstrapError> {
+    let sizes = 1..=MAX_SIZE;
+    let ranks =
+        number::<u32>(lookup, size, &format!("a number from 1 to {MAX_SIZE}"), |n| sizes.contains(&n))?;
+    let allowed = format!("a number from 0 to {} ({size} is {ranks})", ranks - 1);
+    Ok((number::<u32>(lookup, rank, &allowed, |n| n < ranks)?, ranks))
 }
 
 /// Reads a variable that has to hold a number that fits.

@@ -1,11 +1,8 @@
-//! The mechanism of Heddle's own `mpiexec`: an environment contract ([`mod@env`]) and an anonymous memory
-//! file that launcher and ranks share ([`control`]).
+//! The mechanism of Heddle's own `mpiexec`: an environment contract ([`mod@env`]). The launcher makes the
+//! job's memory.
 //!
 //! A rank finds the file as the inherited descriptor `HEDDLE_JOB_FD`. Wrappers sometimes close descriptors
 //! they do not know, or put something else in their place; then `HEDDLE_JOB_PATH` leads to the launcher's own
 //! descriptor. Whichever way it was found, the control block must prove that it is this job's.
 
-pub mod control;
 pub mod env;
-pub mod job;
-pub mod job_control;

@@ -22,11 +22,8 @@
 mod place;
 mod wire;
 
-use crate::BootstrapError;
-use crate::builtin::control::MAX_SIZE;
-use crate::builtin::env::number;
-use crate::builtin::job::Job;
-use crate::builtin::job_control::JobControl;
+use crate::builtin::env::{number, rank_and_size};
+use crate::{BootstrapError, Job, JobControl};
 use place::Place;
 use std::ffi::OsString;
 use std::os::fd::RawFd;
@@ -64,11 +61,7 @@ impl Contract {
             return Ok(None);
         }
         let fd = number::<RawFd>(&lookup, FD, "an open descriptor's number, 0 or more", |fd| fd >= 0)?;
-        let size = number::<u32>(&lookup, SIZE, &format!("a number from 1 to {MAX_SIZE}"), |size| {
-            (1..=MAX_SIZE).contains(&size)
-        })?;
-        let allowed = format!("a number from 0 to {} ({SIZE} is {size})", size - 1);
-        let rank = number::<u32>(&lookup, RANK, &allowed, |rank| rank < size)?;
+        let (rank, size) = rank_and_size(&lookup, RANK, SIZE)?;
         Ok(Some(Contract { rank, size, fd }))
     }
 }

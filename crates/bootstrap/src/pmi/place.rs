@@ -1,8 +1,8 @@
 //! The place where the other ranks find the memory that rank 0 has made.
 
 use crate::BootstrapError;
-use crate::builtin::control::pid_namespace;
-use crate::builtin::job_control::JobControl;
+use crate::JobControl;
+use crate::control::pid_namespace;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;

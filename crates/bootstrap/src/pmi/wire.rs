@@ -2,9 +2,10 @@
 //! that spaces separate. The first pair is `cmd`; each request has one reply, except an abort.
 
 use crate::BootstrapError;
+use crate::descriptor::{close_on_exec, duplicate};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 
 /// A connection to the launcher.
 #[derive(Debug)]
@@ -31,17 +32,9 @@ impl Reply {
 impl Wire {
     /// Takes over the descriptor, and begins.
     pub(super) fn open(fd: RawFd) -> Result<Wire, BootstrapError> {
-        // SAFETY: the call takes any number, and refuses those that are not open.
-        let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-        if own < 0 {
-            let source = std::io::Error::last_os_error();
-            return Err(BootstrapError::System { what: "the launcher's descriptor PMI_FD", source });
-        }
-        // The programs that this one starts are no ranks.
-        // SAFETY: the call changes a flag of a descriptor; a failure only leaves it inheritable.
-        let _ = unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
-        // SAFETY: the kernel has just given this descriptor to us.
-        let file = File::from(unsafe { OwnedFd::from_raw_fd(own) });
+        let file =
+            duplicate(fd).map_err(|why| BootstrapError::Launcher { what: format!("PMI_FD: {why}") })?;
+        close_on_exec(fd);
         let mut wire = Wire { file: BufReader::new(file), space: String::new() };
         wire.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
         let space = wire.ask("get_my_kvsname", "my_kvsname")?;

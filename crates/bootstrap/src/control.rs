@@ -38,9 +38,9 @@ pub const AGREEMENTS: usize = 56;
 pub const MESSAGE_BYTES: usize = 232;
 
 /// "heddle", a zero byte, and a letter for this kind of block.
-pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"heddle\0c");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"heddle\0c");
 /// Changes with every change of this file's layout.
-pub(super) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 3;
 
 const ABSENT: u32 = 0;
 const INITIALISED: u32 = 1;
@@ -67,14 +67,14 @@ const fn slot_offset(rank: u32) -> usize {
 /// The block's header, which identifies the job.
 #[repr(C, align(64))]
 #[derive(Debug)]
-pub(super) struct Header {
-    pub(super) magic: AtomicU64,
-    pub(super) version: AtomicU32,
-    pub(super) size: AtomicU32,
+pub(crate) struct Header {
+    pub(crate) magic: AtomicU64,
+    pub(crate) version: AtomicU32,
+    pub(crate) size: AtomicU32,
     /// The process id of the launcher, or of the rank that made the block.
-    pub(super) launcher: AtomicU32,
+    pub(crate) launcher: AtomicU32,
     /// The number of ranks that have opened the block through the rank that made it, itself among them.
-    pub(super) joined: AtomicU32,
+    pub(crate) joined: AtomicU32,
 }
 
 #[repr(C, align(64))]
@@ -143,7 +143,7 @@ pub struct Entry {
 
 /// The control block of a job, mapped.
 #[derive(Debug)]
-pub(super) struct Control {
+pub(crate) struct Control {
     mapping: Mapping,
     size: u32,
     pid_namespace: u64,
@@ -151,29 +151,29 @@ pub(super) struct Control {
 
 impl Control {
     /// Takes a mapping of `control_len(size)` bytes.
-    pub(super) fn new(mapping: Mapping, size: u32) -> Self {
+    pub(crate) fn new(mapping: Mapping, size: u32) -> Self {
         assert!(mapping.len() >= control_len(size), "the mapping is shorter than the control block");
         Self { mapping, size, pid_namespace: pid_namespace() }
     }
 
-    pub(super) fn size(&self) -> u32 {
+    pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
-    pub(super) fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &Header {
         // SAFETY: `Header` is made of atomics.
         unsafe { self.mapping.get(0) }
     }
 
     /// Counts a rank that has opened the block through the rank that made it.
-    pub(super) fn join(&self) {
+    pub(crate) fn join(&self) {
         let joined = &self.header().joined;
         joined.fetch_add(1, Ordering::Release);
         futex::wake(joined, futex::ALL, Scope::Machine);
     }
 
     /// Waits until all ranks have [joined](Self::join).
-    pub(super) fn await_all(&self) {
+    pub(crate) fn await_all(&self) {
         let joined = &self.header().joined;
         loop {
             let count = joined.load(Ordering::Acquire);
@@ -190,8 +190,8 @@ impl Control {
         unsafe { self.mapping.get(slot_offset(rank)) }
     }
 
-    /// See [`Job::agree`](super::job::Job::agree).
-    pub(super) fn agree(&self, index: usize, proposal: u64) -> u64 {
+    /// See [`Job::agree`](crate::Job::agree).
+    pub(crate) fn agree(&self, index: usize, proposal: u64) -> u64 {
         // SAFETY: `Agreements` is made of atomics.
         let agreements: &Agreements = unsafe { self.mapping.get(size_of::<Header>()) };
         // A word holds the value plus one, so that fresh zero pages mean "nothing proposed yet".
@@ -202,14 +202,14 @@ impl Control {
         }
     }
 
-    pub(super) fn pid(&self, rank: u32) -> Option<u32> {
+    pub(crate) fn pid(&self, rank: u32) -> Option<u32> {
         let slot = self.slot(rank);
         let here = slot.pid_namespace.load(Ordering::Acquire) == self.pid_namespace;
         // Relaxed: the pid was there before its namespace.
         here.then(|| slot.pid.load(Ordering::Relaxed))
     }
 
-    pub(super) fn state(&self, rank: u32) -> State {
+    pub(crate) fn state(&self, rank: u32) -> State {
         match self.slot(rank).state.load(Ordering::Acquire) {
             ABSENT => State::Absent,
             IN_SESSIONS => State::InSessions,
@@ -221,7 +221,7 @@ impl Control {
         }
     }
 
-    pub(super) fn entry(&self, rank: u32) -> Entry {
+    pub(crate) fn entry(&self, rank: u32) -> Entry {
         let slot = self.slot(rank);
         let state = self.state(rank);
         let mut entry = Entry { state, pid: self.pid(rank), abort_code: 0, abort_message: String::new() };
@@ -237,7 +237,7 @@ impl Control {
 
     /// Claims `rank` for process `pid`, or returns the process that has it. The first claim
     /// stands for the whole job.
-    pub(super) fn claim(&self, rank: u32, pid: u32) -> Result<(), u32> {
+    pub(crate) fn claim(&self, rank: u32, pid: u32) -> Result<(), u32> {
         let slot = self.slot(rank);
         match slot.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {
             Err(owner) if owner != pid => return Err(owner),
@@ -247,24 +247,24 @@ impl Control {
         Ok(())
     }
 
-    pub(super) fn set_initialised(&self, rank: u32) {
+    pub(crate) fn set_initialised(&self, rank: u32) {
         move_to(self.slot(rank), INITIALISED);
     }
 
-    pub(super) fn set_in_sessions(&self, rank: u32) {
+    pub(crate) fn set_in_sessions(&self, rank: u32) {
         move_to(self.slot(rank), IN_SESSIONS);
     }
 
-    pub(super) fn set_finalised(&self, rank: u32) {
+    pub(crate) fn set_finalised(&self, rank: u32) {
         move_to(self.slot(rank), FINALISED);
     }
 
-    pub(super) fn set_left(&self, rank: u32) {
+    pub(crate) fn set_left(&self, rank: u32) {
         move_to(self.slot(rank), LEFT);
     }
 
     /// Stores code and message. Of several threads that abort at once the first is kept.
-    pub(super) fn set_aborted(&self, rank: u32, code: i32, message: &str) {
+    pub(crate) fn set_aborted(&self, rank: u32, code: i32, message: &str) {
         let slot = self.slot(rank);
         if !move_to(slot, ABORTING) {
             return;

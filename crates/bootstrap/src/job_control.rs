@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use heddle_platform::atomic::Ordering;
 
-use super::control::{Control, Entry, MAGIC, MAX_SIZE, VERSION, control_len};
+use crate::control::{Control, Entry, MAGIC, MAX_SIZE, VERSION, control_len};
 use crate::mapping::{lengthen, reserve};
 use crate::{BootstrapError, Mapping};
 
@@ -93,10 +93,11 @@ fn forbid_shrinking(file: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::env::Contract;
-    use super::super::job::Job;
     use super::*;
     use crate::State;
+    use crate::builtin::env::Contract;
+    use crate::job::Job;
+    use heddle_platform::atomic::AtomicU32;
 
     fn contract(control: &JobControl, rank: u32, size: u32) -> Contract {
         Contract { rank, size, appnum: None, job_fd: control.fd().as_raw_fd(), job_path: None }
@@ -131,6 +132,26 @@ mod tests {
         }
         job.set_initialised().expect("this process's rank");
         assert_eq!(control.entry(1).state, State::Initialised);
+    }
+
+    /// The descriptor of rank 0 leads the others to the memory, so it stays until they have opened that.
+    #[test]
+    fn the_rank_that_made_the_memory_ends_when_all_have_opened_it() {
+        static FINISHED: AtomicU32 = AtomicU32::new(0);
+        let finish = || _ = FINISHED.fetch_add(1, Ordering::Relaxed);
+        let file = JobControl::create(2).expect("a job").into_file();
+        let other = file.try_clone().expect("a descriptor");
+        let first = Job::of_rank_0(file, 0, 2, finish).expect("the job");
+        std::thread::scope(|scope| {
+            scope.spawn(|| first.set_finalised());
+            while first.state_of(0) != State::Finalised {
+                std::thread::yield_now();
+            }
+            (0..100).for_each(|_| std::thread::yield_now());
+            assert_eq!(FINISHED.load(Ordering::Relaxed), 0);
+            Job::of_rank_0(other, 1, 2, finish).expect("the same job");
+        });
+        assert_eq!(FINISHED.load(Ordering::Relaxed), 1);
     }
 
     #[test]

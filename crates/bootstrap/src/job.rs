@@ -1,14 +1,14 @@
 //! A rank's side of the job.
 
 use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 
 use heddle_platform::atomic::Ordering;
 
-use super::control::{AGREEMENTS, Control, MAGIC, State, VERSION, control_len};
-use super::env::Contract;
+use crate::builtin::env::Contract;
+use crate::control::{AGREEMENTS, Control, MAGIC, State, VERSION, control_len};
+use crate::descriptor::{close_on_exec, duplicate};
 use crate::{BootstrapError, Mapping};
 
 /// The memory that this rank shares with its launcher and with the other ranks.
@@ -40,7 +40,7 @@ impl Job {
         Self::of_file(file, contract.rank, contract.size, None)
     }
 
-    /// The memory that rank 0 has made, in the hands of `rank`, which calls `finish` when it ends.
+    /// Takes the memory that rank 0 has made. `rank`, which this process is, calls `finish` when it ends.
     pub(crate) fn of_rank_0(file: File, rank: u32, size: u32, finish: fn()) -> Result<Self, BootstrapError> {
         let file = Self::check(file, size).map_err(|why| BootstrapError::Hidden { rank, why })?;
         let job = Self::of_file(file, rank, size, Some(finish))?;
@@ -186,23 +186,6 @@ impl Job {
     pub fn launcher_pid(&self) -> u32 {
         self.control.header().launcher.load(Ordering::Relaxed)
     }
-}
-
-/// Another descriptor for the file behind `fd`, which is closed on exec.
-fn duplicate(fd: RawFd) -> Result<File, String> {
-    // SAFETY: the call takes any number and refuses those that are not open.
-    let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-    if own < 0 {
-        return Err(format!("descriptor {fd}: {}", io::Error::last_os_error()));
-    }
-    // SAFETY: the kernel has just given this descriptor to us.
-    Ok(File::from(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(own) }))
-}
-
-/// Keeps the inherited descriptor from the programs that this one starts: they are not ranks.
-fn close_on_exec(fd: RawFd) {
-    // SAFETY: the call changes a flag of a descriptor; a failure only leaves it inheritable.
-    let _ = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
 }
 
 fn open_path(contract: &Contract) -> Result<File, String> {
