@@ -1,0 +1,465 @@
+//! An endpoint: it sends messages to addresses and receives them, with a domain, an address vector and a
+//! completion queue of its own.
+
+use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
+use crate::error::{Error, LostOperation};
+use crate::library::Provider;
+use crate::registered::Registered;
+use std::ffi::{c_int, c_void};
+use std::os::fd::RawFd;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// The longest name of an endpoint, in bytes.
+const LONGEST_NAME: usize = 512;
+
+/// How many completions are read at once.
+const AT_ONCE: usize = 16;
+
+/// The address of a peer in an endpoint's address vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Address(u64);
+
+/// How many operations an endpoint has at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Depth {
+    /// Sends.
+    pub sends: usize,
+    /// Receives.
+    pub receives: usize,
+}
+
+/// What has become of a call that the provider may put off.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done, or under way.
+    Taken,
+    /// There is no room now, or no connection yet. Nothing has happened; [`Endpoint::poll`] makes progress.
+    Later,
+    /// The peer cannot be reached: the provider's words.
+    Lost(String),
+}
+
+/// An operation that is complete.
+#[derive(Debug, Clone, Copy)]
+pub struct Completion {
+    /// The context that the operation got.
+    pub context: *mut u8,
+    /// The bytes that a receive got.
+    pub len: usize,
+}
+
+/// An endpoint.
+#[derive(Debug)]
+pub struct Endpoint {
+    endpoint: NonNull<Ep>,
+    addresses: NonNull<Av>,
+    completions: NonNull<Cq>,
+    domain: NonNull<Domain>,
+    wait: Option<RawFd>,
+    provider: Arc<Provider>,
+}
+
+// SAFETY: one thread at a time uses it, which `&mut self` says; it may be another one each time.
+unsafe impl Send for Endpoint {}
+
+/// Closes an object.
+///
+/// # Safety
+/// It is live, and nothing uses it any more.
+pub(crate) unsafe fn close(fid: *mut Fid) {
+    // SAFETY: every object begins with its table of functions.
+    let close = unsafe { (*(*fid).ops).close };
+    // SAFETY: by the caller's promise. There is nothing to be done about an object that stays.
+    unsafe { close(fid) };
+}
+
+/// Closes an object unless it is [kept](Closing::keep).
+struct Closing<T>(NonNull<T>);
+
+impl<T> Closing<T> {
+    fn new(object: *mut T, failed: impl FnOnce() -> Error) -> Result<Closing<T>, Error> {
+        NonNull::new(object).map(Closing).ok_or_else(failed)
+    }
+
+    fn keep(self) -> NonNull<T> {
+        let object = self.0;
+        std::mem::forget(self);
+        object
+    }
+
+    fn fid(&self) -> *mut Fid {
+        self.0.as_ptr().cast()
+    }
+}
+
+impl<T> Drop for Closing<T> {
+    fn drop(&mut self) {
+        // SAFETY: an object of libfabric, which nothing uses yet.
+        unsafe { close(self.fid()) };
+    }
+}
+
+impl Endpoint {
+    /// Makes an endpoint, ready to send and to receive.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn open(provider: &Arc<Provider>, depth: Depth) -> Result<Endpoint, Error> {
+        let functions = &provider.functions;
+        let missing = |call| move || functions.failed(call, -i64::from(libc::ENOMEM));
+        let info = provider.info.as_ptr();
+
+        let mut domain = ptr::null_mut();
+        // SAFETY: a live fabric.
+        let open = unsafe { (*provider.fabric.as_ref().ops).domain };
+        // SAFETY: the description belongs to the fabric.
+        let result = unsafe { open(provider.fabric.as_ptr(), info, &raw mut domain, ptr::null_mut()) };
+        functions.check("fi_domain", result)?;
+        let domain = Closing::new(domain, missing("fi_domain"))?;
+        // SAFETY: a live domain.
+        let ops = unsafe { &*domain.0.as_ref().ops };
+
+        let mut attributes = abi::AvAttr {
+            kind: abi::AV_TABLE,
+            rx_ctx_bits: 0,
+            count: 0,
+            ep_per_node: 0,
+            name: ptr::null(),
+            map_addr: ptr::null_mut(),
+            flags: 0,
+        };
+        let mut addresses = ptr::null_mut();
+        // SAFETY: a live domain, and attributes.
+        let result = unsafe {
+            (ops.av_open)(domain.0.as_ptr(), &raw mut attributes, &raw mut addresses, ptr::null_mut())
+        };
+        functions.check("fi_av_open", result)?;
+        let addresses = Closing::new(addresses, missing("fi_av_open"))?;
+
+        let (completions, can_wait) = completion_queue(provider, &domain, depth)?;
+
+        let mut endpoint = ptr::null_mut();
+        // SAFETY: a live domain, and its description.
+        let result = unsafe { (ops.endpoint)(domain.0.as_ptr(), info, &raw mut endpoint, ptr::null_mut()) };
+        functions.check("fi_endpoint", result)?;
+        let endpoint = Closing::new(endpoint, missing("fi_endpoint"))?;
+        // SAFETY: a live endpoint.
+        let table = unsafe { &*(*endpoint.fid()).ops };
+        for (object, flags) in [(addresses.fid(), 0), (completions.fid(), abi::SEND | abi::RECV)] {
+            // SAFETY: live objects of one domain.
+            let result = unsafe { (table.bind)(endpoint.fid(), object, flags) };
+            functions.check("fi_ep_bind", result)?;
+        }
+        // SAFETY: a live endpoint; the command takes no argument.
+        let result = unsafe { (table.control)(endpoint.fid(), abi::ENABLE, ptr::null_mut()) };
+        functions.check("fi_enable", result)?;
+
+        let wait = if can_wait { wait_descriptor(&completions) } else { None };
+        Ok(Endpoint {
+            endpoint: endpoint.keep(),
+            addresses: addresses.keep(),
+            completions: completions.keep(),
+            domain: domain.keep(),
+            wait,
+            provider: Arc::clone(provider),
+        })
+    }
+
+    /// The name by which peers find the endpoint.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn name(&self) -> Result<Vec<u8>, Error> {
+        let mut name = vec![0u8; LONGEST_NAME];
+        let mut len = name.len();
+        // SAFETY: a live endpoint.
+        let getname = unsafe { (*self.endpoint.as_ref().cm).getname };
+        // SAFETY: a live endpoint, and room for the name.
+        let result = unsafe { getname(self.endpoint.as_ptr().cast(), name.as_mut_ptr().cast(), &raw mut len) };
+        self.provider.functions.check("fi_getname", result)?;
+        name.truncate(len);
+        Ok(name)
+    }
+
+    /// Adds the peer with this name, which another endpoint of the provider has.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn insert(&mut self, name: &[u8]) -> Result<Address, Error> {
+        let mut padded = name.to_vec();
+        // A name that is too short is no reason to read behind it.
+        padded.resize(name.len().max(LONGEST_NAME), 0);
+        let mut address = abi::ADDR_UNSPEC;
+        // SAFETY: a live address vector.
+        let insert = unsafe { (*self.addresses.as_ref().ops).insert };
+        // SAFETY: one name, and room for one address.
+        let inserted = unsafe {
+            insert(self.addresses.as_ptr(), padded.as_ptr().cast(), 1, &raw mut address, 0, ptr::null_mut())
+        };
+        match inserted {
+            1 => Ok(Address(address)),
+            error => Err(self.provider.functions.failed("fi_av_insert", error.min(-libc::EINVAL).into())),
+        }
+    }
+
+    /// Registers memory for messages, if the provider wants that.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// The `len` bytes at `start` and the endpoint live longer than the result.
+    pub unsafe fn register(&self, start: *mut u8, len: usize) -> Result<Registered, Error> {
+        if !self.provider.needs_registration() {
+            return Ok(Registered::NONE);
+        }
+        let check = |call, result| self.provider.functions.check(call, result);
+        // SAFETY: by the caller's promise.
+        unsafe { Registered::new(self.domain, start, len, check) }
+    }
+
+    /// Receives the next message into `len` bytes at `to`.
+    ///
+    /// # Safety
+    /// The bytes are registered and valid, and nobody else uses them nor the
+    /// [`CONTEXT_BYTES`](crate::CONTEXT_BYTES) at `context`, until a completion with this context.
+    pub unsafe fn receive(
+        &mut self,
+        to: *mut u8,
+        len: usize,
+        memory: &Registered,
+        context: *mut u8,
+    ) -> Outcome {
+        // SAFETY: a live endpoint.
+        let receive = unsafe { (*self.endpoint.as_ref().msg).recv };
+        let (to, context) = (to.cast(), context.cast());
+        // SAFETY: by the caller's promise.
+        let result = unsafe {
+            receive(self.endpoint.as_ptr(), to, len, memory.descriptor(), abi::ADDR_UNSPEC, context)
+        };
+        self.outcome(result)
+    }
+
+    /// Sends `len` bytes at `from`.
+    ///
+    /// # Safety
+    /// The bytes are registered and valid and stay so, and nobody else uses the
+    /// [`CONTEXT_BYTES`](crate::CONTEXT_BYTES) at `context`, until a completion with this context, if the
+    /// message was taken.
+    pub unsafe fn send(
+        &mut self,
+        to: Address,
+        from: *const u8,
+        len: usize,
+        memory: &Registered,
+        context: *mut u8,
+    ) -> Outcome {
+        // SAFETY: a live endpoint.
+        let send = unsafe { (*self.endpoint.as_ref().msg).send };
+        let (from, context) = (from.cast(), context.cast());
+        // SAFETY: by the caller's promise.
+        let result =
+            unsafe { send(self.endpoint.as_ptr(), from, len, memory.descriptor(), to.0, context) };
+        self.outcome(result)
+    }
+
+    /// Sends a message that is no longer than [`Provider::inject_bytes`]; the bytes may be used again at
+    /// once, and no completion follows.
+    pub fn inject(&mut self, to: Address, message: &[u8]) -> Outcome {
+        // SAFETY: a live endpoint.
+        let inject = unsafe { (*self.endpoint.as_ref().msg).inject };
+        // SAFETY: a live endpoint; the library copies the bytes.
+        let result =
+            unsafe { inject(self.endpoint.as_ptr(), message.as_ptr().cast(), message.len(), to.0) };
+        self.outcome(result)
+    }
+
+    fn outcome(&self, result: isize) -> Outcome {
+        match result {
+            0 => Outcome::Taken,
+            later if later == -abi::EAGAIN => Outcome::Later,
+            error => Outcome::Lost(self.provider.functions.words(-error as c_int)),
+        }
+    }
+
+    /// Makes progress, and gives the operations that are complete to `done`, at most 16 at a time, and those
+    /// that have failed to `lost`. Returns how many there were.
+    pub fn poll(
+        &mut self,
+        mut done: impl FnMut(Completion),
+        lost: impl FnOnce(LostOperation),
+    ) -> usize {
+        let empty = CqDataEntry { op_context: ptr::null_mut(), flags: 0, len: 0, buf: ptr::null_mut(), data: 0 };
+        let mut entries = [empty; AT_ONCE];
+        // SAFETY: a live queue.
+        let read = unsafe { (*self.completions.as_ref().ops).read };
+        // SAFETY: a live queue of entries of this format, and room for that many.
+        let got = unsafe { read(self.completions.as_ptr(), entries.as_mut_ptr().cast(), AT_ONCE) };
+        match usize::try_from(got) {
+            Ok(got) => {
+                for entry in &entries[..got] {
+                    done(Completion { context: entry.op_context.cast(), len: entry.len });
+                }
+                got
+            }
+            Err(_) if got == -abi::EAVAIL => {
+                lost(self.read_error());
+                1
+            }
+            Err(_) => 0,
+        }
+    }
+
+    #[cold]
+    fn read_error(&mut self) -> LostOperation {
+        // SAFETY: numbers and null pointers.
+        let mut entry: abi::CqErrEntry = unsafe { std::mem::zeroed() };
+        // SAFETY: a live queue.
+        let readerr = unsafe { (*self.completions.as_ref().ops).readerr };
+        // SAFETY: a live queue, and room for an entry.
+        unsafe { readerr(self.completions.as_ptr(), &raw mut entry, 0) };
+        LostOperation {
+            context: entry.op_context.cast(),
+            reason: self.provider.functions.words(entry.err),
+        }
+    }
+
+    /// The descriptor that becomes readable when there is something to [poll](Self::poll) for; none if the
+    /// provider has none.
+    #[must_use]
+    pub fn wait_descriptor(&self) -> Option<RawFd> {
+        self.wait
+    }
+
+    /// Returns true if the thread may wait for the [descriptor](Self::wait_descriptor) now; if not, there is
+    /// something to poll for.
+    pub fn may_wait(&mut self) -> bool {
+        // SAFETY: a live fabric.
+        let trywait = unsafe { (*self.provider.fabric.as_ref().ops).trywait };
+        let mut queue: *mut Fid = self.completions.as_ptr().cast();
+        // SAFETY: one queue of this fabric.
+        unsafe { trywait(self.provider.fabric.as_ptr(), &raw mut queue, 1) == 0 }
+    }
+}
+
+/// Opens a queue, with a descriptor to wait for if the provider has that. Returns whether it has.
+fn completion_queue(
+    provider: &Provider,
+    domain: &Closing<Domain>,
+    depth: Depth,
+) -> Result<(Closing<Cq>, bool), Error> {
+    let functions = &provider.functions;
+    // SAFETY: a live domain.
+    let open = unsafe { (*domain.0.as_ref().ops).cq_open };
+    let mut queue = ptr::null_mut();
+    let mut attempt = |wait_obj| {
+        let mut attributes = abi::CqAttr {
+            size: depth.sends + depth.receives,
+            flags: 0,
+            format: abi::CQ_FORMAT_DATA,
+            wait_obj,
+            signaling_vector: 0,
+            wait_cond: 0,
+            wait_set: ptr::null_mut(),
+        };
+        // SAFETY: a live domain, and attributes.
+        unsafe { open(domain.0.as_ptr(), &raw mut attributes, &raw mut queue, ptr::null_mut()) }
+    };
+    let can_wait = attempt(abi::WAIT_FD) == 0;
+    if !can_wait {
+        functions.check("fi_cq_open", attempt(abi::WAIT_NONE))?;
+    }
+    let failed = || functions.failed("fi_cq_open", -i64::from(libc::ENOMEM));
+    Ok((Closing::new(queue, failed)?, can_wait))
+}
+
+fn wait_descriptor(queue: &Closing<Cq>) -> Option<RawFd> {
+    let mut descriptor: c_int = -1;
+    // SAFETY: a live queue.
+    let control = unsafe { (*(*queue.fid()).ops).control };
+    // SAFETY: a live queue; the command stores a descriptor's number.
+    let result = unsafe { control(queue.fid(), abi::GETWAIT, (&raw mut descriptor).cast::<c_void>()) };
+    (result == 0 && descriptor >= 0).then_some(descriptor)
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        let objects: [*mut Fid; 4] = [
+            self.endpoint.as_ptr().cast(),
+            self.completions.as_ptr().cast(),
+            self.addresses.as_ptr().cast(),
+            self.domain.as_ptr().cast(),
+        ];
+        for object in objects {
+            // SAFETY: live, and what was made of it is closed before.
+            unsafe { close(object) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CONTEXT_BYTES, Library, Wish};
+
+    const DEPTH: Depth = Depth { sends: 16, receives: 16 };
+
+    /// A place for one message, with its context in front.
+    struct Place(Box<[u8; CONTEXT_BYTES + 256]>);
+
+    impl Place {
+        fn new() -> Place {
+            Place(Box::new([0; CONTEXT_BYTES + 256]))
+        }
+
+        fn context(&mut self) -> *mut u8 {
+            self.0.as_mut_ptr()
+        }
+
+        fn bytes(&mut self) -> *mut u8 {
+            self.context().wrapping_add(CONTEXT_BYTES)
+        }
+    }
+
+    #[test]
+    fn messages_arrive_in_order_and_wake_who_waits() {
+        let library = Library::open().expect("libfabric is installed");
+        let wish = Wish { provider: Some("tcp;ofi_rxm".to_owned()), domain: Some("lo".to_owned()) };
+        let provider = Arc::new(library.provider(&wish).expect("the provider"));
+        let mut from = Endpoint::open(&provider, DEPTH).expect("an endpoint");
+        let mut to = Endpoint::open(&provider, DEPTH).expect("an endpoint");
+        let address = from.insert(&to.name().expect("a name")).expect("an address");
+        let mut places = [Place::new(), Place::new()];
+        for place in &mut places {
+            let (bytes, context) = (place.bytes(), place.context());
+            // SAFETY: the places outlive the endpoints' operations; nothing else uses them.
+            let outcome = unsafe { to.receive(bytes, 256, &Registered::NONE, context) };
+            assert_eq!(outcome, Outcome::Taken);
+        }
+        let mut sent = Place::new();
+        let mut taken = 0;
+        let mut arrived = Vec::new();
+        while arrived.len() < 2 {
+            taken += usize::from(match taken {
+                0 => from.inject(address, b"first") == Outcome::Taken,
+                1 => {
+                    let (bytes, context) = (sent.bytes(), sent.context());
+                    // SAFETY: the place outlives the endpoint's operation; nothing else uses it.
+                    unsafe { from.send(address, bytes, 256, &Registered::NONE, context) == Outcome::Taken }
+                }
+                _ => false,
+            });
+            from.poll(|_| {}, |lost| panic!("{}", lost.reason));
+            to.poll(|done| arrived.push((done.context, done.len)), |lost| panic!("{}", lost.reason));
+        }
+        let [mut first, mut second] = places;
+        assert_eq!(arrived, [(first.context(), 5), (second.context(), 256)]);
+        assert_eq!(first.0[CONTEXT_BYTES..][..5], *b"first");
+        assert!(to.wait_descriptor().is_some());
+        while !to.may_wait() {
+            to.poll(|_| {}, |_| {});
+        }
+        assert_eq!(second.bytes().align_offset(8), 0);
+    }
+}

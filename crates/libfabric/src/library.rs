@@ -1,0 +1,289 @@
+//! The library, open, and the providers that it has.
+
+use crate::abi::{self, Info};
+use crate::error::{Error, words};
+use libloading::Library as Loaded;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+const LIBRARY: &str = "libfabric.so.1";
+
+/// Providers that `auto` passes over: those that reach one machine only, those whose messages are slow
+/// everywhere, and those that stand for others.
+const LAST: [&str; 8] = ["shm", "sm2", "udp", "sockets", "net", "off_coll", "usnic", "ofi_mrail"];
+
+type GetInfo = unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const Info, *mut *mut Info) -> c_int;
+type DupInfo = unsafe extern "C" fn(*const Info) -> *mut Info;
+type FreeInfo = unsafe extern "C" fn(*mut Info);
+type OpenFabric = unsafe extern "C" fn(*mut abi::FabricAttr, *mut *mut abi::Fabric, *mut c_void) -> c_int;
+type StrError = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// The functions of the library.
+#[derive(Debug)]
+pub(crate) struct Functions {
+    getinfo: GetInfo,
+    dupinfo: DupInfo,
+    freeinfo: FreeInfo,
+    pub(crate) fabric: OpenFabric,
+    strerror: StrError,
+    /// Keeps the functions loaded.
+    _library: Loaded,
+}
+
+/// The library.
+#[derive(Debug, Clone)]
+pub struct Library(Arc<Functions>);
+
+/// The network that is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// The provider's name, as `fi_info` shows it; none for the first that fits.
+    pub provider: Option<String>,
+    /// The domain's name; none for the first.
+    pub domain: Option<String>,
+}
+
+/// A provider with one of its networks: what endpoints are made of.
+#[derive(Debug)]
+pub struct Provider {
+    pub(crate) functions: Arc<Functions>,
+    pub(crate) info: NonNull<Info>,
+    pub(crate) fabric: NonNull<abi::Fabric>,
+}
+
+// SAFETY: the descriptions are not changed any more, and a fabric may be used by all threads.
+unsafe impl Send for Provider {}
+// SAFETY: the same.
+unsafe impl Sync for Provider {}
+
+impl Functions {
+    /// The words for a negative result of a call.
+    pub(crate) fn failed(&self, call: &'static str, result: i64) -> Error {
+        Error::Call { call, reason: words(self.strerror, result) }
+    }
+
+    /// Returns an error if the result of a call is negative.
+    pub(crate) fn check(&self, call: &'static str, result: c_int) -> Result<(), Error> {
+        if result < 0 { Err(self.failed(call, result.into())) } else { Ok(()) }
+    }
+
+    /// The words for an error number.
+    pub(crate) fn words(&self, number: c_int) -> String {
+        words(self.strerror, -i64::from(number))
+    }
+}
+
+/// A list of descriptions, freed when it is dropped.
+struct Infos<'a> {
+    functions: &'a Functions,
+    first: *mut Info,
+}
+
+impl Drop for Infos<'_> {
+    fn drop(&mut self) {
+        if !self.first.is_null() {
+            // SAFETY: the library has made the list, and nothing refers to it any more.
+            unsafe { (self.functions.freeinfo)(self.first) };
+        }
+    }
+}
+
+impl Infos<'_> {
+    fn each(&self) -> impl Iterator<Item = &Info> {
+        let mut next = self.first;
+        std::iter::from_fn(move || {
+            // SAFETY: null, or an element of the list, which lives as long as `self`.
+            let info = unsafe { next.as_ref() }?;
+            next = info.next;
+            Some(info)
+        })
+    }
+}
+
+/// A string of the library; empty if there is none.
+fn text(string: *const c_char) -> String {
+    if string.is_null() {
+        return String::new();
+    }
+    // SAFETY: a string of a description, which the caller keeps.
+    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
+}
+
+impl Info {
+    fn provider(&self) -> String {
+        // SAFETY: each description has its parts.
+        text(unsafe { (*self.fabric_attr).prov_name })
+    }
+
+    fn domain(&self) -> String {
+        // SAFETY: each description has its parts.
+        text(unsafe { (*self.domain_attr).name })
+    }
+}
+
+impl Library {
+    /// Opens the library.
+    ///
+    /// # Errors
+    /// If it cannot be loaded.
+    pub fn open() -> Result<Library, Error> {
+        // SAFETY: loading libfabric only initialises it, which may happen at any time.
+        let library = unsafe { Loaded::new(LIBRARY) }.map_err(Error::NoLibrary)?;
+        macro_rules! function {
+            ($name:literal) => {{
+                // SAFETY: the type is the one of the function of that name.
+                let function = unsafe { library.get($name.to_bytes_with_nul()) }.map_err(Error::NoLibrary)?;
+                *function
+            }};
+        }
+        Ok(Library(Arc::new(Functions {
+            getinfo: function!(c"fi_getinfo"),
+            dupinfo: function!(c"fi_dupinfo"),
+            freeinfo: function!(c"fi_freeinfo"),
+            fabric: function!(c"fi_fabric"),
+            strerror: function!(c"fi_strerror"),
+            _library: library,
+        })))
+    }
+
+    /// Chooses the provider and network for endpoints. Without a wish it is the first that libfabric names
+    /// among those that connect machines, and one that is not the loopback if there is such.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn provider(&self, wish: &Wish) -> Result<Provider, Error> {
+        let infos = self.infos()?;
+        let fits = |info: &Info| match (&wish.provider, &wish.domain) {
+            (Some(provider), _) if info.provider() != *provider => false,
+            (_, Some(domain)) if info.domain() != *domain => false,
+            (None, _) => !LAST.contains(&info.provider().split(';').next().unwrap_or_default()),
+            _ => true,
+        };
+        let fitting = || infos.each().filter(|info| fits(info));
+        let chosen = fitting().find(|info| info.domain() != "lo").or_else(|| fitting().next());
+        let Some(info) = chosen else {
+            let wanted = match (&wish.provider, &wish.domain) {
+                (None, None) => "that connects machines".to_owned(),
+                (Some(provider), None) => provider.clone(),
+                (provider, Some(domain)) => format!("{} on {domain}", provider.as_deref().unwrap_or("at all")),
+            };
+            let mut there: Vec<String> =
+                infos.each().map(|info| format!("{} on {}", info.provider(), info.domain())).collect();
+            there.sort();
+            there.dedup();
+            return Err(Error::NoProvider { wanted, there: there.join(", ") });
+        };
+        Provider::of(&self.0, info)
+    }
+
+    /// The descriptions of all reliable datagram endpoints that keep the order of messages.
+    fn infos(&self) -> Result<Infos<'_>, Error> {
+        let functions = &*self.0;
+        // SAFETY: without a description it makes an empty one.
+        let hints = Infos { functions, first: unsafe { (functions.dupinfo)(ptr::null()) } };
+        // SAFETY: null, or the description that was made, which nobody else has.
+        let Some(info) = (unsafe { hints.first.as_mut() }) else {
+            return Err(functions.failed("fi_allocinfo", -i64::from(libc::ENOMEM)));
+        };
+        info.caps = abi::MSG | abi::SEND | abi::RECV;
+        info.mode = abi::MODES;
+        // SAFETY: each description has its parts.
+        let (ep, domain) = unsafe { (&mut *info.ep_attr, &mut *info.domain_attr) };
+        ep.kind = abi::EP_RDM;
+        domain.threading = abi::THREAD_DOMAIN;
+        domain.resource_mgmt = abi::RM_ENABLED;
+        domain.av_type = abi::AV_TABLE;
+        domain.mr_mode =
+            abi::MR_LOCAL | abi::MR_VIRT_ADDR | abi::MR_ALLOCATED | abi::MR_PROV_KEY | abi::MR_ENDPOINT;
+        // SAFETY: each description has its parts.
+        let (tx, rx) = unsafe { (&mut *info.tx_attr, &mut *info.rx_attr) };
+        (tx.msg_order, rx.msg_order) = (abi::ORDER_SAS, abi::ORDER_SAS);
+        let mut first = ptr::null_mut();
+        // SAFETY: neither node nor service are named; the description lives until the call returns.
+        let result = unsafe {
+            (functions.getinfo)(abi::VERSION, ptr::null(), ptr::null(), 0, hints.first, &raw mut first)
+        };
+        // No fitting provider is an empty list.
+        if result < 0 && result != -libc::ENODATA {
+            return Err(functions.failed("fi_getinfo", result.into()));
+        }
+        Ok(Infos { functions, first })
+    }
+}
+
+impl Provider {
+    fn of(functions: &Arc<Functions>, info: &Info) -> Result<Provider, Error> {
+        let no_memory = || functions.failed("fi_dupinfo", -i64::from(libc::ENOMEM));
+        // SAFETY: a description of the library's.
+        let copy = unsafe { (functions.dupinfo)(info) };
+        let info = NonNull::new(copy).ok_or_else(no_memory)?;
+        let freed_on_error = Infos { functions, first: copy };
+        let mut fabric = ptr::null_mut();
+        // SAFETY: the attributes are part of the copy.
+        let attributes = unsafe { info.as_ref() }.fabric_attr;
+        // SAFETY: the attributes of a provider, and a place for the object.
+        let result = unsafe { (functions.fabric)(attributes, &raw mut fabric, ptr::null_mut()) };
+        functions.check("fi_fabric", result)?;
+        let fabric = NonNull::new(fabric).ok_or_else(no_memory)?;
+        std::mem::forget(freed_on_error);
+        Ok(Provider { functions: Arc::clone(functions), info, fabric })
+    }
+
+    pub(crate) fn info(&self) -> &Info {
+        // SAFETY: made by `of`, freed by `drop`.
+        unsafe { self.info.as_ref() }
+    }
+
+    /// Its name, as `fi_info` shows it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.info().provider()
+    }
+
+    /// The name of the network interface or device.
+    #[must_use]
+    pub fn domain(&self) -> String {
+        self.info().domain()
+    }
+
+    /// The longest message that [`inject`](crate::Endpoint::inject) takes, in bytes.
+    #[must_use]
+    pub fn inject_bytes(&self) -> usize {
+        // SAFETY: each description has its parts.
+        unsafe { (*self.info().tx_attr).inject_size }
+    }
+
+    /// Returns true if memory must be [registered](crate::Registered) before messages are sent from it or
+    /// received into it.
+    pub(crate) fn needs_registration(&self) -> bool {
+        // SAFETY: each description has its parts.
+        let mode = unsafe { (*self.info().domain_attr).mr_mode };
+        mode & abi::MR_LOCAL != 0
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        // SAFETY: the objects made of it keep it alive, so there are none any more.
+        unsafe { crate::endpoint::close(self.fabric.as_ptr().cast()) };
+        // SAFETY: nothing refers to the description any more.
+        unsafe { (self.functions.freeinfo)(self.info.as_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_that_is_not_there_is_named_beside_those_that_are() {
+        let library = Library::open().expect("libfabric is installed");
+        let wish = Wish { provider: Some("carrier pigeon".to_owned()), domain: None };
+        let text = library.provider(&wish).expect_err("no such provider").to_string();
+        assert!(text.contains("carrier pigeon") && text.contains("tcp"), "{text}");
+        let wish = Wish { provider: None, domain: Some("moon0".to_owned()) };
+        let text = library.provider(&wish).expect_err("no such domain").to_string();
+        assert!(text.contains("moon0"), "{text}");
+    }
+}
