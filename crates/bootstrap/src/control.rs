@@ -172,12 +172,12 @@ impl Control {
         futex::wake(joined, futex::ALL, Scope::Machine);
     }
 
-    /// Waits until all ranks have [joined](Self::join).
-    pub(crate) fn await_all(&self) {
+    /// Waits until that many ranks have [joined](Self::join).
+    pub(crate) fn await_joined(&self, ranks: u32) {
         let joined = &self.header().joined;
         loop {
             let count = joined.load(Ordering::Acquire);
-            if count >= self.size {
+            if count >= ranks {
                 return;
             }
             futex::wait(joined, count, None, Scope::Machine);

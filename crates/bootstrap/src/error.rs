@@ -59,23 +59,10 @@ pub enum BootstrapError {
         /// The exchange.
         what: String,
     },
-    /// Rank 0 runs on another machine.
+    /// The memory that the lowest rank of the machine has made cannot be opened.
     #[error(
-        "rank {rank} runs on {host}, and rank 0 on {other}, or in another container: Heddle has no transport \
-         between machines yet. Start all ranks on one machine, in one namespace of processes"
-    )]
-    Elsewhere {
-        /// The rank that tried.
-        rank: u32,
-        /// Its host.
-        host: String,
-        /// The host of rank 0.
-        other: String,
-    },
-    /// The memory that rank 0 has made cannot be opened.
-    #[error(
-        "rank {rank} cannot open the memory of its job, which rank 0 has made: {why}. Do all ranks run as the \
-         same user, and is /proc there?"
+        "rank {rank} cannot open the memory of its job, which the lowest rank of this machine has made: {why}. Do \
+         all ranks run as the same user, and is /proc there?"
     )]
     Hidden {
         /// The rank that tried.

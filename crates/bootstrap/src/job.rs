@@ -17,8 +17,17 @@ pub struct Job {
     file: File,
     control: Control,
     rank: u32,
-    /// Tells a launcher of another kind that the rank needs neither it nor the other ranks any more.
-    finish: Option<fn()>,
+    /// Present if a rank of this machine has made the memory.
+    made_here: Option<MadeHere>,
+}
+
+/// The memory that the lowest rank of a machine has made, since no launcher of ours has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MadeHere {
+    /// The number of ranks that open it, for the rank that has made it; 0 for the others.
+    pub(crate) expects: u32,
+    /// Tells the launcher that the rank needs neither it nor the other ranks any more.
+    pub(crate) finish: fn(),
 }
 
 impl Job {
@@ -40,18 +49,28 @@ impl Job {
         Self::of_file(file, contract.rank, contract.size, None)
     }
 
-    /// Takes the memory that rank 0 has made. `rank`, which this process is, calls `finish` when it ends.
-    pub(crate) fn of_rank_0(file: File, rank: u32, size: u32, finish: fn()) -> Result<Self, BootstrapError> {
+    /// Takes the memory that a rank of this machine has made. This process is `rank`.
+    pub(crate) fn made_here(
+        file: File,
+        rank: u32,
+        size: u32,
+        made_here: MadeHere,
+    ) -> Result<Self, BootstrapError> {
         let file = Self::check(file, size).map_err(|why| BootstrapError::Hidden { rank, why })?;
-        let job = Self::of_file(file, rank, size, Some(finish))?;
+        let job = Self::of_file(file, rank, size, Some(made_here))?;
         job.control.join();
         Ok(job)
     }
 
-    fn of_file(file: File, rank: u32, size: u32, finish: Option<fn()>) -> Result<Self, BootstrapError> {
+    fn of_file(
+        file: File,
+        rank: u32,
+        size: u32,
+        made_here: Option<MadeHere>,
+    ) -> Result<Self, BootstrapError> {
         let mapping = Mapping::shared(file.as_fd(), 0, control_len(size))
             .map_err(|source| BootstrapError::System { what: "mapping the job's control block", source })?;
-        Ok(Self { file, control: Control::new(mapping, size), rank, finish })
+        Ok(Self { file, control: Control::new(mapping, size), rank, made_here })
     }
 
     /// Returns `file` if it is the memory of a job of that size; otherwise returns the reason why it is not.
@@ -121,13 +140,11 @@ impl Job {
         self.finish();
     }
 
-    /// Tells the launcher. Where rank 0 has made the memory, it first waits for all others to open that,
-    /// since its descriptor leads there.
+    /// Tells the launcher. A rank that has made the memory first waits for the others to open it, since its
+    /// descriptor leads there.
     fn finish(&self) {
-        let Some(finish) = self.finish else { return };
-        if self.rank == 0 {
-            self.control.await_all();
-        }
+        let Some(MadeHere { expects, finish }) = self.made_here else { return };
+        self.control.await_joined(expects);
         finish();
     }
 
@@ -181,7 +198,7 @@ impl Job {
         control_len(self.control.size()) as u64
     }
 
-    /// The process id of the launcher, or of rank 0 if that has made the memory.
+    /// The process id of the launcher, or of the rank that has made the memory.
     #[must_use]
     pub fn launcher_pid(&self) -> u32 {
         self.control.header().launcher.load(Ordering::Relaxed)

@@ -4,15 +4,15 @@
 //! rings into it; `heddle-message`, `heddle-comm` and `heddle-engine` ask for ranks and the states of other
 //! processes.
 //!
-//! A *mechanism* is a method of starting a job; each has a file, and [`World::from_env`] only selects one.
+//! A *mechanism* is a method of starting a job; each has a file, and [`Joining::begin`] only selects one.
 //!
 //! | mechanism | started by | recognised by |
 //! |---|---|---|
 //! | [`builtin`] | Heddle's `mpiexec`, one machine | `HEDDLE_RANK` |
-//! | [`pmi`] | MPICH's Hydra, or another launcher that speaks PMI-1; one machine so far | `PMI_FD` |
+//! | [`pmi`] | MPICH's Hydra, or another launcher that speaks PMI-1; any machines | `PMI_FD` |
 //! | none | a shell: the program was run directly | no variable of a mechanism: a world of one |
 //!
-//! Both mechanisms share one anonymous memory file among all ranks. It begins with the
+//! Both mechanisms share one anonymous memory file among all ranks of a machine ([`LocalRanks`]). It begins with the
 //! control block ([`control`]); everything behind [`Job::transport_offset`] belongs to the
 //! transport, which grows the file and maps it (see [`Mapping`]). The file has no name, so nothing of
 //! a job can outlive its processes.
@@ -23,6 +23,8 @@ mod descriptor;
 mod error;
 mod job;
 mod job_control;
+mod joining;
+mod local_ranks;
 pub mod mapping;
 mod mechanism;
 pub mod pmi;
@@ -32,6 +34,8 @@ pub use control::{Entry, State};
 pub use error::BootstrapError;
 pub use job::Job;
 pub use job_control::JobControl;
+pub use joining::Joining;
+pub use local_ranks::LocalRanks;
 pub use mapping::Mapping;
 pub use mechanism::Mechanism;
 pub use world::World;

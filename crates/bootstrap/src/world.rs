@@ -1,49 +1,25 @@
 //! The rank of this process, and the size of its job.
 
 use crate::builtin::env::Contract;
-use crate::pmi;
-use crate::{BootstrapError, Job, JobControl, Mechanism};
+use crate::{BootstrapError, Job, JobControl, LocalRanks};
 use std::os::fd::AsRawFd;
 
 /// The rank of this process among those it was started with.
 #[derive(Debug)]
 pub struct World {
-    rank: u32,
-    size: u32,
-    appnum: Option<u32>,
-    job: Option<Job>,
+    pub(crate) rank: u32,
+    pub(crate) size: u32,
+    pub(crate) appnum: Option<u32>,
+    pub(crate) job: Option<Job>,
+    pub(crate) local: LocalRanks,
 }
 
 impl World {
-    /// Joins the job that the environment describes. Without the variables of any mechanism it is a world of
-    /// one.
-    ///
-    /// # Errors
-    /// When a mechanism's variables are there but wrong, or absent although the mechanism was asked for, or
-    /// when its job cannot be reached.
-    pub fn from_env(mechanism: Mechanism) -> Result<Self, BootstrapError> {
-        let tries = |one| mechanism == Mechanism::Auto || mechanism == one;
-        if tries(Mechanism::Builtin)
-            && let Some(contract) = Contract::read(std::env::var_os)?
-        {
-            return Self::join(&contract);
-        }
-        if tries(Mechanism::Pmi)
-            && let Some(contract) = pmi::Contract::read(std::env::var_os)?
-        {
-            let (job, appnum) = pmi::join(contract)?;
-            return Ok(Self { rank: contract.rank, size: contract.size, appnum, job: Some(job) });
-        }
-        match mechanism.variable() {
-            Some(name) => Err(BootstrapError::NotStarted { mechanism: mechanism.name(), name }),
-            None => Ok(Self { rank: 0, size: 1, appnum: None, job: None }),
-        }
-    }
-
     /// Joins the job that the contract describes.
-    fn join(contract: &Contract) -> Result<Self, BootstrapError> {
+    pub(crate) fn join(contract: &Contract) -> Result<Self, BootstrapError> {
         let job = Job::open(contract)?;
-        Ok(Self { rank: contract.rank, size: contract.size, appnum: contract.appnum, job: Some(job) })
+        let Contract { rank, size, appnum, .. } = *contract;
+        Ok(Self { rank, size, appnum, job: Some(job), local: LocalRanks::all(size) })
     }
 
     /// The rank of this process in `MPI_COMM_WORLD`.
@@ -64,8 +40,20 @@ impl World {
         self.appnum
     }
 
-    /// The memory that this process shares with the other ranks, and with Heddle's launcher; absent in a
-    /// world of one that was started without a launcher.
+    /// The ranks that run on this process's machine, this one among them.
+    #[must_use]
+    pub fn local_ranks(&self) -> &LocalRanks {
+        &self.local
+    }
+
+    /// Returns true if there are ranks on other machines.
+    #[must_use]
+    pub fn spans_machines(&self) -> bool {
+        self.local.len() < self.size as usize
+    }
+
+    /// The memory that this process shares with the [local ranks](Self::local_ranks), and with Heddle's
+    /// launcher; absent in a world of one that was started without a launcher.
     #[must_use]
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()

@@ -14,7 +14,7 @@
 
 use crate::abort::abort;
 use crate::{statistics, window};
-use heddle_bootstrap::World;
+use heddle_bootstrap::{Joining, World};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::{Comm, KeptComm};
@@ -140,8 +140,10 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
         Use::Session => mpi::MPI_THREAD_MULTIPLE,
     };
     let settings = Settings::chosen().map_err(start_error)?;
-    let world = World::from_env(settings.bootstrap).map_err(start_error)?;
-    let prepared = Prepared::new(&world, &settings, thread_level, end_job)?;
+    let joining = Joining::begin(settings.bootstrap).map_err(start_error)?;
+    let network = domain::open_network(&settings, &joining)?;
+    let world = joining.join().map_err(start_error)?;
+    let prepared = Prepared::new(&world, network, &settings, thread_level, end_job)?;
     life.report(&world)?;
     if thread_level == mpi::MPI_THREAD_MULTIPLE {
         counters::prepare();

@@ -149,8 +149,7 @@ type Unused = Option<unsafe extern "C" fn()>;
 #[repr(C)]
 pub(crate) struct FabricOps {
     pub(crate) size: usize,
-    pub(crate) domain:
-        unsafe extern "C" fn(*mut Fabric, *mut Info, *mut *mut Domain, *mut c_void) -> c_int,
+    pub(crate) domain: unsafe extern "C" fn(*mut Fabric, *mut Info, *mut *mut Domain, *mut c_void) -> c_int,
     pub(crate) passive_ep: Unused,
     pub(crate) eq_open: Unused,
     pub(crate) wait_open: Unused,
@@ -169,10 +168,8 @@ pub(crate) struct Domain {
 #[repr(C)]
 pub(crate) struct DomainOps {
     pub(crate) size: usize,
-    pub(crate) av_open:
-        unsafe extern "C" fn(*mut Domain, *mut AvAttr, *mut *mut Av, *mut c_void) -> c_int,
-    pub(crate) cq_open:
-        unsafe extern "C" fn(*mut Domain, *mut CqAttr, *mut *mut Cq, *mut c_void) -> c_int,
+    pub(crate) av_open: unsafe extern "C" fn(*mut Domain, *mut AvAttr, *mut *mut Av, *mut c_void) -> c_int,
+    pub(crate) cq_open: unsafe extern "C" fn(*mut Domain, *mut CqAttr, *mut *mut Cq, *mut c_void) -> c_int,
     pub(crate) endpoint: unsafe extern "C" fn(*mut Domain, *mut Info, *mut *mut Ep, *mut c_void) -> c_int,
 }
 

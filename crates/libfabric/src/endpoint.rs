@@ -176,7 +176,8 @@ impl Endpoint {
         // SAFETY: a live endpoint.
         let getname = unsafe { (*self.endpoint.as_ref().cm).getname };
         // SAFETY: a live endpoint, and room for the name.
-        let result = unsafe { getname(self.endpoint.as_ptr().cast(), name.as_mut_ptr().cast(), &raw mut len) };
+        let result =
+            unsafe { getname(self.endpoint.as_ptr().cast(), name.as_mut_ptr().cast(), &raw mut len) };
         self.provider.functions.check("fi_getname", result)?;
         name.truncate(len);
         Ok(name)
@@ -259,8 +260,7 @@ impl Endpoint {
         let send = unsafe { (*self.endpoint.as_ref().msg).send };
         let (from, context) = (from.cast(), context.cast());
         // SAFETY: by the caller's promise.
-        let result =
-            unsafe { send(self.endpoint.as_ptr(), from, len, memory.descriptor(), to.0, context) };
+        let result = unsafe { send(self.endpoint.as_ptr(), from, len, memory.descriptor(), to.0, context) };
         self.outcome(result)
     }
 
@@ -270,8 +270,7 @@ impl Endpoint {
         // SAFETY: a live endpoint.
         let inject = unsafe { (*self.endpoint.as_ref().msg).inject };
         // SAFETY: a live endpoint; the library copies the bytes.
-        let result =
-            unsafe { inject(self.endpoint.as_ptr(), message.as_ptr().cast(), message.len(), to.0) };
+        let result = unsafe { inject(self.endpoint.as_ptr(), message.as_ptr().cast(), message.len(), to.0) };
         self.outcome(result)
     }
 
@@ -285,12 +284,9 @@ impl Endpoint {
 
     /// Makes progress, and gives the operations that are complete to `done`, at most 16 at a time, and those
     /// that have failed to `lost`. Returns how many there were.
-    pub fn poll(
-        &mut self,
-        mut done: impl FnMut(Completion),
-        lost: impl FnOnce(LostOperation),
-    ) -> usize {
-        let empty = CqDataEntry { op_context: ptr::null_mut(), flags: 0, len: 0, buf: ptr::null_mut(), data: 0 };
+    pub fn poll(&mut self, mut done: impl FnMut(Completion), lost: impl FnOnce(LostOperation)) -> usize {
+        let empty =
+            CqDataEntry { op_context: ptr::null_mut(), flags: 0, len: 0, buf: ptr::null_mut(), data: 0 };
         let mut entries = [empty; AT_ONCE];
         // SAFETY: a live queue.
         let read = unsafe { (*self.completions.as_ref().ops).read };
@@ -319,10 +315,7 @@ impl Endpoint {
         let readerr = unsafe { (*self.completions.as_ref().ops).readerr };
         // SAFETY: a live queue, and room for an entry.
         unsafe { readerr(self.completions.as_ptr(), &raw mut entry, 0) };
-        LostOperation {
-            context: entry.op_context.cast(),
-            reason: self.provider.functions.words(entry.err),
-        }
+        LostOperation { context: entry.op_context.cast(), reason: self.provider.functions.words(entry.err) }
     }
 
     /// The descriptor that becomes readable when there is something to [poll](Self::poll) for; none if the

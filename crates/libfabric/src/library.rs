@@ -13,7 +13,8 @@ const LIBRARY: &str = "libfabric.so.1";
 /// everywhere, and those that stand for others.
 const LAST: [&str; 8] = ["shm", "sm2", "udp", "sockets", "net", "off_coll", "usnic", "ofi_mrail"];
 
-type GetInfo = unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const Info, *mut *mut Info) -> c_int;
+type GetInfo =
+    unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const Info, *mut *mut Info) -> c_int;
 type DupInfo = unsafe extern "C" fn(*const Info) -> *mut Info;
 type FreeInfo = unsafe extern "C" fn(*mut Info);
 type OpenFabric = unsafe extern "C" fn(*mut abi::FabricAttr, *mut *mut abi::Fabric, *mut c_void) -> c_int;
@@ -166,7 +167,9 @@ impl Library {
             let wanted = match (&wish.provider, &wish.domain) {
                 (None, None) => "that connects machines".to_owned(),
                 (Some(provider), None) => provider.clone(),
-                (provider, Some(domain)) => format!("{} on {domain}", provider.as_deref().unwrap_or("at all")),
+                (provider, Some(domain)) => {
+                    format!("{} on {domain}", provider.as_deref().unwrap_or("at all"))
+                }
             };
             let mut there: Vec<String> =
                 infos.each().map(|info| format!("{} on {}", info.provider(), info.domain())).collect();

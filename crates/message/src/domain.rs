@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
 use crate::vni::{Task, Vni};
-use heddle_bootstrap::World;
+use heddle_bootstrap::{Joining, World};
 use heddle_model::{CallSection, OffloadServer, Sections, TestBackoff, WakeUp};
 use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, Ordering};
@@ -13,7 +13,7 @@ use heddle_platform::background::allowed_cores;
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
-use heddle_transport::{Fabric, single_copy};
+use heddle_transport::{Fabric, Network, NetworkChoice, single_copy};
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
 
@@ -82,6 +82,19 @@ fn start_error(what: impl std::fmt::Display) -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what.to_string())
 }
 
+/// Opens the network to other machines, if the ranks may run on several, before the ranks meet.
+///
+/// # Errors
+/// `MPI_ERR_OTHER` if it is needed and cannot be opened.
+pub fn open_network(settings: &Settings, joining: &Joining) -> Result<Option<Network>> {
+    let choice = match settings.network() {
+        None => NetworkChoice::Off,
+        Some((None, None)) => NetworkChoice::Auto,
+        Some((provider, domain)) => NetworkChoice::wish(provider, domain),
+    };
+    Network::open(&choice, settings.vnis, joining).map_err(start_error)
+}
+
 /// The critical sections of a model; under execution `offload` the library's own
 /// threads run their operations.
 #[derive(Debug)]
@@ -93,20 +106,21 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Attaches to the job's shared memory, and makes the critical sections of the model. `end_job` ends the
-    /// job when memory runs out, or when a peer has written garbage.
+    /// Attaches to the job's shared memory and to the network, and makes the critical sections of the model.
+    /// `end_job` ends the job when memory runs out, when a peer has written garbage, or cannot be reached.
     ///
     /// # Errors
-    /// `MPI_ERR_OTHER` if the shared memory cannot be set up.
+    /// `MPI_ERR_OTHER` if the shared memory or the network cannot be set up.
     pub fn new(
         world: &World,
+        network: Option<Network>,
         settings: &Settings,
         thread_level: i32,
         end_job: fn(&Failure) -> !,
     ) -> Result<Prepared> {
         heddle_platform::barrier::register();
         single_copy::allow_peers();
-        let fabric = Fabric::attach(world, settings.vnis).map_err(start_error)?.failing_by(end_job);
+        let fabric = Fabric::attach(world, settings.vnis, network, end_job).map_err(start_error)?;
         if !settings.single_copy {
             fabric.forbid_single_copies();
         }
@@ -143,7 +157,7 @@ impl Prepared {
             vnis,
             offload_server,
             wait: settings.wait,
-            has_cores: fabric.size() <= allowed_cores().len(),
+            has_cores: fabric.local_ranks().len() <= allowed_cores().len(),
             blackboards: settings.blackboards,
             test_patience_ns: settings.model.test_patience_ns(),
             tests_back_off: settings.model.test_backoff == TestBackoff::Exponential,
@@ -201,7 +215,7 @@ impl Domain {
         &self.wait
     }
 
-    /// Returns true if each process of the job may have a core of its own.
+    /// Returns true if each process of this machine may have a core of its own.
     #[inline(always)]
     pub fn has_cores(&self) -> bool {
         self.has_cores

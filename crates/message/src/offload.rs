@@ -210,6 +210,7 @@ impl ServerThread {
                         happened = true;
                     }
                 }
+                happened = happened || self.fabric.has_work_from_network();
             }
             happened
         })

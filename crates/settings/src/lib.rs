@@ -57,6 +57,10 @@ pub struct Settings {
     pub statistics: bool,
     /// `HEDDLE_BOOTSTRAP`: the launcher that has started the process.
     pub bootstrap: Mechanism,
+    /// `HEDDLE_FABRIC`: the network between machines, `auto`, `off`, or a provider of libfabric.
+    pub fabric: String,
+    /// `HEDDLE_FABRIC_DOMAIN`: the network interface or device, or `any`.
+    pub fabric_domain: String,
     /// `HEDDLE_OFFLOAD_CORES`: the cores on which the threads of execution `offload` run.
     pub offload_cores: Cores,
     /// `HEDDLE_WIN_LOCK`: the algorithm of window locks, by its name.
@@ -147,6 +151,28 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         check: |text| bootstrap(text).map(drop),
     },
     Setting {
+        variable: "HEDDLE_FABRIC",
+        meaning: "the network between machines: the first provider of libfabric that connects them (auto), none (off), or a provider by its name, as fi_info shows it; a provider is opened even if the launcher says that all ranks run on one machine",
+        values: Values::Text,
+        common: true,
+        allowed: || {
+            format!("{AUTO}, {OFF}, or a provider made of {}, such as tcp;ofi_rxm", PROVIDERS.join(", "))
+        },
+        default: AUTO,
+        get: |settings| settings.fabric.clone(),
+        check: |text| fabric(text).map(drop),
+    },
+    Setting {
+        variable: "HEDDLE_FABRIC_DOMAIN",
+        meaning: "the network interface or device that HEDDLE_FABRIC uses, as fi_info shows it (domain)",
+        values: Values::Text,
+        common: false,
+        allowed: || format!("{ANY}, or a name"),
+        default: ANY,
+        get: |settings| settings.fabric_domain.clone(),
+        check: |text| fabric_domain(text).map(drop),
+    },
+    Setting {
         variable: "HEDDLE_OFFLOAD_CORES",
         meaning: "the cores on which the threads of execution offload run, one after the other",
         values: Values::Text,
@@ -211,6 +237,33 @@ fn bootstrap(text: &str) -> Result<Mechanism, String> {
         .map_err(|()| format!("one of {} is wanted", Mechanism::names().collect::<Vec<_>>().join(", ")))
 }
 
+const AUTO: &str = "auto";
+const OFF: &str = "off";
+const ANY: &str = "any";
+
+/// The providers of libfabric, which names of the form `tcp;ofi_rxm` are made of.
+const PROVIDERS: [&str; 16] = [
+    "tcp", "verbs", "udp", "shm", "sm2", "cxi", "psm3", "psm2", "efa", "opx", "lpp", "ucx", "net", "sockets",
+    "ofi_rxm", "ofi_rxd",
+];
+
+fn fabric(text: &str) -> Result<String, String> {
+    match text == AUTO || text == OFF || text.split(';').all(|part| PROVIDERS.contains(&part)) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "{AUTO}, {OFF}, or a provider made of {} is wanted, such as tcp;ofi_rxm",
+            PROVIDERS.join(", ")
+        )),
+    }
+}
+
+fn fabric_domain(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.contains(char::is_whitespace) {
+        true => Err(format!("{ANY}, or the name of a network interface or device, is wanted")),
+        false => Ok(text.to_owned()),
+    }
+}
+
 const ON_OR_OFF: &str = "on, off";
 
 fn on_or_off(is_on: bool) -> String {
@@ -255,6 +308,8 @@ impl Settings {
             unexpected_bytes: variable_or("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
             statistics: variable_or("HEDDLE_STATS", false, switch)?,
             bootstrap: variable_or("HEDDLE_BOOTSTRAP", Mechanism::Auto, bootstrap)?,
+            fabric: variable_or("HEDDLE_FABRIC", AUTO.to_owned(), fabric)?,
+            fabric_domain: variable_or("HEDDLE_FABRIC_DOMAIN", ANY.to_owned(), fabric_domain)?,
             offload_cores: variable_or("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
             win_lock: variable_or("HEDDLE_WIN_LOCK", WIN_LOCKS[0].to_owned(), win_lock)?,
             win_lock_bypasses: variable_or("HEDDLE_WIN_LOCK_BYPASSES", WIN_LOCK_BYPASSES, bypasses)?,
@@ -288,6 +343,19 @@ fn model() -> Result<Model, String> {
     })
 }
 
+impl Settings {
+    /// The provider and the domain of libfabric that are asked for, where `None` stands for any;
+    /// no pair if no network is wanted.
+    #[must_use]
+    pub fn network(&self) -> Option<(Option<&str>, Option<&str>)> {
+        let unless = |value: &str, setting| (setting != value).then_some(setting);
+        match self.fabric.as_str() {
+            OFF => None,
+            fabric => Some((unless(AUTO, fabric), unless(ANY, self.fabric_domain.as_str()))),
+        }
+    }
+}
+
 /// Two VNIs a core, within bounds: with fewer, threads often share one; with more, waiting threads have more
 /// to poll.
 fn default_vnis() -> usize {
@@ -315,7 +383,9 @@ mod tests {
         let settings = Settings::chosen().expect("an environment without settings");
         for variable in Variable::all() {
             assert_eq!(variable.check(&variable.get(&settings)), Ok(()), "{}", variable.name());
-            assert!(variable.check("nonsense").is_err(), "{}", variable.name());
+            // A name may be any word.
+            let nonsense = if variable.name() == "HEDDLE_FABRIC_DOMAIN" { "two words" } else { "nonsense" };
+            assert!(variable.check(nonsense).is_err(), "{}", variable.name());
         }
     }
 

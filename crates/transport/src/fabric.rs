@@ -1,14 +1,16 @@
-//! One process's view of the job's shared memory.
+//! One process's view of the job: the memory that it shares with the ranks of its machine, and the network
+//! to those of others.
 
 use crate::failure::{Fail, Garbage, MEMORY_ADVICE, Peer};
 use crate::geometry::Geometry;
+use crate::network::{Network, Port, Ports, ProcessPlace};
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
 use crate::single_copy::{Identity, Proofs};
 use crate::throttle::Throttle;
 use heddle_bootstrap::mapping::{lengthen, reserve};
-use heddle_bootstrap::{Job, Mapping, World};
+use heddle_bootstrap::{Job, LocalRanks, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_sync::{CachePadded, Doorbell, Scope};
 use std::io;
@@ -43,6 +45,33 @@ pub enum TransportError {
         /// The system's error.
         source: io::Error,
     },
+    /// Ranks run on several machines, and there is no network between them.
+    #[error(
+        "rank {rank} runs on another machine than other ranks of its job, or in another container, and \
+         HEDDLE_FABRIC is off or auto, for which the launcher would have to say so before the start: set \
+         HEDDLE_FABRIC to a provider of libfabric, such as tcp;ofi_rxm"
+    )]
+    NoNetwork {
+        /// The rank of this process.
+        rank: usize,
+    },
+    /// The processes of a machine have agreed on another number of VNIs than this one has ports.
+    #[error(
+        "this process has {here} VNIs, and the ranks of its machine have agreed on {machine}: set HEDDLE_VNIS to \
+         the same number for all ranks"
+    )]
+    Vnis {
+        /// The number of this process.
+        here: usize,
+        /// The number that was agreed.
+        machine: usize,
+    },
+    /// libfabric cannot be used.
+    #[error(transparent)]
+    Libfabric(#[from] heddle_libfabric::Error),
+    /// The launcher refuses an address, or does not answer.
+    #[error(transparent)]
+    Launcher(#[from] heddle_bootstrap::BootstrapError),
 }
 
 /// Agreement slots of the control block that the transport uses.
@@ -58,13 +87,17 @@ pub(crate) struct Shared {
     pub(crate) offset: u64,
 }
 
-/// The attached segment. A world of one has none.
+/// The attached segment, and the ports to other machines. A world of one has neither.
 #[derive(Debug, Clone)]
 pub struct Fabric {
     rank: usize,
     size: usize,
+    local: Arc<LocalRanks>,
+    /// This process's number among the local ranks.
+    local_rank: usize,
     vnis: usize,
     pub(crate) shared: Option<Arc<Shared>>,
+    ports: Option<Arc<Ports>>,
     own_doorbell: Arc<Doorbell>,
     own_presence: Arc<Presence>,
     own_attendance: Arc<[CachePadded<AtomicU32>]>,
@@ -74,20 +107,47 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Attaches to the job's segment, agreeing with the other ranks on the number of VNIs: the first proposal
-    /// wins. From then on the other ranks may send to this process.
+    /// Attaches to the job's segment, agreeing with the other ranks of the machine on the number of VNIs: the
+    /// first proposal wins. From then on they may send to this process. `fail` ends the process if a message
+    /// cannot be sent or read.
     ///
     /// # Errors
-    /// When the segment cannot be grown or mapped.
-    pub fn attach(world: &World, vnis: usize) -> Result<Fabric, TransportError> {
-        Fabric::attach_with(world, vnis, Need::of_this_process())
+    /// When the segment cannot be grown or mapped, or when there are ranks on other machines and no network.
+    pub fn attach(
+        world: &World,
+        vnis: usize,
+        network: Option<Network>,
+        fail: Fail,
+    ) -> Result<Fabric, TransportError> {
+        let fabric = Fabric::attach_with(world, vnis, Need::of_this_process())?;
+        let mut fabric = Fabric { fail, ..fabric };
+        if world.spans_machines() {
+            let network = network.ok_or(TransportError::NoNetwork { rank: fabric.rank })?;
+            fabric.ports = Some(Arc::new(fabric.open_ports(network)?));
+        }
+        Ok(fabric)
+    }
+
+    fn open_ports(&self, network: Network) -> Result<Ports, TransportError> {
+        let process = ProcessPlace {
+            rank: self.rank as u32,
+            ranks: self.size as u32,
+            local: Arc::clone(&self.local),
+            vnis: self.vnis,
+            fail: self.fail,
+        };
+        let opened = network.into_ports()?;
+        // SAFETY: the flags lie in the mapping, which the fabric and its clones keep with the ports.
+        unsafe { Ports::new(opened, &process, |vni| self.throttle_flag(vni)) }
     }
 
     fn attach_with(world: &World, vnis: usize, need: Need) -> Result<Fabric, TransportError> {
         let (rank, size) = (world.rank() as usize, world.size() as usize);
+        let local = Arc::new(world.local_ranks().clone());
+        let local_rank = local.index_of(rank as u32).unwrap_or_default();
         let own_doorbell = Arc::new(Doorbell::default());
         let own_presence = Arc::new(Presence::default());
-        let proofs = Arc::new(Proofs::new(size));
+        let proofs = Arc::new(Proofs::new(local.len()));
         let fail: Fail = |failure| panic!("{failure}");
         let Some(job) = world.job() else {
             let words = || (0..vnis).map(|_| CachePadded::default()).collect();
@@ -96,8 +156,11 @@ impl Fabric {
             return Ok(Fabric {
                 rank,
                 size,
+                local,
+                local_rank,
                 vnis,
                 shared,
+                ports: None,
                 own_doorbell,
                 own_presence,
                 own_attendance,
@@ -107,7 +170,7 @@ impl Fabric {
             });
         };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
-        let geometry = Geometry::for_job(size, vnis);
+        let geometry = Geometry::for_job(local.len(), vnis);
         let mapping = map(job, &geometry)?;
         let file = job.fd().try_clone_to_owned();
         let file = file.map_err(|source| TransportError::Map { bytes: mapping.len(), source })?;
@@ -115,8 +178,11 @@ impl Fabric {
         let fabric = Fabric {
             rank,
             size,
+            local,
+            local_rank,
             vnis,
             shared: Some(shared),
+            ports: None,
             own_doorbell,
             own_presence,
             own_attendance: Arc::default(),
@@ -125,19 +191,12 @@ impl Fabric {
             fail,
         };
         fabric.reserve_areas().map_err(|source| TransportError::Reserve { source })?;
-        fabric.presence(rank).enter(need, Identity::of_this_process());
-        for peer in (0..size).filter(|&peer| peer != rank) {
+        fabric.presence(local_rank).enter(need, Identity::of_this_process());
+        for index in (0..fabric.local.len()).filter(|&index| index != local_rank) {
             // SAFETY: the doorbell lies in the mapping, which lives as long as `fabric`.
-            unsafe { &*fabric.doorbell(peer) }.ring(Scope::Machine);
+            unsafe { &*fabric.doorbell(index) }.ring(Scope::Machine);
         }
         Ok(fabric)
-    }
-
-    /// The same fabric, which calls `fail` to end the process if a message cannot be sent or
-    /// read. Without this it panics.
-    #[must_use]
-    pub fn failing_by(self, fail: Fail) -> Fabric {
-        Fabric { fail, ..self }
     }
 
     /// Gets memory for the areas that all processes read, and for those by which peers reach this one. The
@@ -145,7 +204,7 @@ impl Fabric {
     fn reserve_areas(&self) -> io::Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         let (base, geometry) = (shared.mapping.as_ptr(), &shared.geometry);
-        geometry.areas_of(self.rank).into_iter().try_for_each(|(offset, len)| {
+        geometry.areas_of(self.local_rank).into_iter().try_for_each(|(offset, len)| {
             // SAFETY: the area lies inside the mapping.
             reserve(unsafe { base.add(offset) }, len)
         })
@@ -161,6 +220,29 @@ impl Fabric {
         self.size
     }
 
+    /// The ranks of this machine: those that share memory with this process.
+    pub fn local_ranks(&self) -> &LocalRanks {
+        &self.local
+    }
+
+    /// Returns true if a rank shares memory with this process.
+    #[inline]
+    pub fn is_local(&self, rank: usize) -> bool {
+        self.local.index_of(rank as u32).is_some()
+    }
+
+    /// The number of a rank among those that share memory with this process.
+    ///
+    /// # Panics
+    /// If it does not.
+    #[inline]
+    fn index_of(&self, rank: usize) -> usize {
+        match self.local.index_of(rank as u32) {
+            Some(index) => index,
+            None => panic!("rank {rank} shares no memory with rank {}", self.rank),
+        }
+    }
+
     /// VNIs in each process.
     pub fn vnis(&self) -> usize {
         self.vnis
@@ -171,15 +253,16 @@ impl Fabric {
         match &self.shared {
             None => &self.own_doorbell,
             // SAFETY: the mapping lives as long as `self`; zeroed memory is a valid doorbell.
-            Some(_) => unsafe { &*self.doorbell(self.rank) },
+            Some(_) => unsafe { &*self.doorbell(self.local_rank) },
         }
     }
 
-    /// How many threads of a rank wait on a VNI now. Each rank counts its own.
+    /// How many threads of a rank of this machine wait on a VNI now. Each rank counts its own.
     pub fn attendance(&self, rank: usize, vni: usize) -> &AtomicU32 {
         let Some(shared) = &self.shared else { return &self.own_attendance[vni] };
         // SAFETY: the mapping is live.
-        let attendance = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), rank, vni) };
+        let attendance =
+            unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), self.index_of(rank), vni) };
         // SAFETY: the mapping is live; this is an atomic.
         unsafe { &*attendance }
     }
@@ -187,56 +270,68 @@ impl Fabric {
     /// The flag by which a VNI of this process throttles its senders, raised when unexpected messages take
     /// more than `bound` bytes. Make one for each VNI in a process.
     pub fn throttle(&self, vni: usize, bound: usize) -> Throttle {
-        let flag: *const AtomicU32 = match &self.shared {
+        // SAFETY: the flag lies in memory that the clone of the fabric keeps.
+        unsafe { Throttle::new(self.throttle_flag(vni), bound, Box::new(self.clone())) }
+    }
+
+    fn throttle_flag(&self, vni: usize) -> *const AtomicU32 {
+        match &self.shared {
             None => &raw const *self.own_throttles[vni],
             // SAFETY: the mapping is live.
-            Some(shared) => unsafe { shared.geometry.throttle(shared.mapping.as_ptr(), self.rank, vni) },
-        };
-        // SAFETY: the flag lies in memory that the clone of the fabric keeps.
-        unsafe { Throttle::new(flag, bound, Box::new(self.clone())) }
+            Some(shared) => unsafe {
+                shared.geometry.throttle(shared.mapping.as_ptr(), self.local_rank, vni)
+            },
+        }
     }
 
     /// The process id by which a peer's memory can be copied; `None` if messages from and to this peer must
     /// be streamed. To be called once a message of the peer has arrived, since the peer has started then.
     pub fn copy_partner(&self, peer: usize) -> Option<u32> {
-        self.proofs.pid(peer, self.presence(peer).identity())
+        let index = self.local.index_of(peer as u32)?;
+        self.proofs.pid(index, self.presence(index).identity())
     }
 
     /// No single copy from or to the peer is made any more: the kernel has refused one.
     pub fn stop_copying(&self, peer: usize) {
-        self.proofs.refuse(peer);
+        self.proofs.refuse(self.index_of(peer));
     }
 
     /// No single copy is made at all (`HEDDLE_SINGLE_COPY=off`).
     pub fn forbid_single_copies(&self) {
-        (0..self.size).for_each(|peer| self.stop_copying(peer));
+        (0..self.local.len()).for_each(|index| self.proofs.refuse(index));
     }
 
-    fn presence(&self, rank: usize) -> &Presence {
+    fn presence(&self, index: usize) -> &Presence {
         let Some(shared) = &self.shared else { return &self.own_presence };
         // SAFETY: the mapping is live.
-        let presence = unsafe { shared.geometry.presence(shared.mapping.as_ptr(), rank) };
+        let presence = unsafe { shared.geometry.presence(shared.mapping.as_ptr(), index) };
         // SAFETY: the mapping is live; a presence consists of atomics.
         unsafe { &*presence }
     }
 
-    /// Wakes the threads of a rank that sleep, after a store to memory that they wait for.
+    /// Wakes the threads of a rank of this machine that sleep, after a store to memory that they wait for.
     #[inline]
     pub fn wake(&self, rank: usize) {
         // SAFETY: the doorbell lies in memory that lives as long as `self`.
-        unsafe { &*self.doorbell(rank) }.ring(Scope::Machine);
+        unsafe { &*self.doorbell(self.index_of(rank)) }.ring(Scope::Machine);
     }
 
-    pub(crate) fn doorbell(&self, rank: usize) -> *const Doorbell {
+    /// The doorbell of the local rank with this number.
+    pub(crate) fn doorbell(&self, index: usize) -> *const Doorbell {
         match &self.shared {
             None => Arc::as_ptr(&self.own_doorbell),
             // SAFETY: the mapping is live.
-            Some(shared) => unsafe { shared.geometry.doorbell(shared.mapping.as_ptr(), rank) },
+            Some(shared) => unsafe { shared.geometry.doorbell(shared.mapping.as_ptr(), index) },
         }
     }
 
-    /// The producer towards a peer; `None` until the peer has started. The caller makes at most
-    /// one for each (peer, VNI).
+    /// The doorbell of a rank of the job, if it shares memory with this process.
+    pub(crate) fn doorbell_of(&self, rank: usize) -> Option<*const Doorbell> {
+        self.local.index_of(rank as u32).map(|index| self.doorbell(index))
+    }
+
+    /// The producer towards a peer of this machine; `None` until the peer has started. The caller makes at
+    /// most one for each (peer, VNI).
     pub(crate) fn connect(&self, peer: usize, vni: usize) -> Option<Producer> {
         // SAFETY: one producer by the caller's promise.
         self.open(peer, vni).map(|ring| unsafe { Producer::new(ring, self.peer(peer)) })
@@ -260,17 +355,18 @@ impl Fabric {
 
     /// The ring to a peer. Announces this process to the peer.
     fn open(&self, peer: usize, vni: usize) -> Option<RingMemory> {
-        let shared = self.shared.as_ref().filter(|_| self.presence(peer).meet())?;
+        let index = self.local.index_of(peer as u32)?;
+        let shared = self.shared.as_ref().filter(|_| self.presence(index).meet())?;
         let base = shared.mapping.as_ptr();
         // SAFETY: the mapping is live.
-        let announced = unsafe { shared.geometry.connections(base, peer, vni) };
+        let announced = unsafe { shared.geometry.connections(base, index, vni) };
         // SAFETY: the mapping is live; these are atomics.
         let announced = unsafe { &*announced };
         // SAFETY: the mapping is live.
-        let ring = unsafe { shared.geometry.ring(base, peer, vni, self.rank) };
+        let ring = unsafe { shared.geometry.ring(base, index, vni, self.local_rank) };
         self.peer(peer).reserve(ring.credits.cast_mut().cast(), ring.bulk.addr() - ring.credits.addr());
         // Release: a receiver that sees the bit may read the ring.
-        announced[self.rank / 64].fetch_or(1 << (self.rank % 64), Ordering::Release);
+        announced[self.local_rank / 64].fetch_or(1 << (self.local_rank % 64), Ordering::Release);
         Some(ring)
     }
 
@@ -278,19 +374,44 @@ impl Fabric {
     pub(crate) fn announced(&self, vni: usize) -> &[AtomicU64] {
         let Some(shared) = &self.shared else { return &[] };
         // SAFETY: the mapping is live.
-        let words = unsafe { shared.geometry.connections(shared.mapping.as_ptr(), self.rank, vni) };
+        let words = unsafe { shared.geometry.connections(shared.mapping.as_ptr(), self.local_rank, vni) };
         // SAFETY: the mapping is live; these are atomics.
         unsafe { &*words }
     }
 
-    /// The consumer of a sender's messages. The caller makes at most one for each (sender, VNI).
-    pub(crate) fn accept(&self, sender: usize, vni: usize) -> Option<Consumer> {
+    /// The consumer of the messages of the local rank with this number, and its rank in the job. The caller
+    /// makes at most one for each (sender, VNI).
+    pub(crate) fn accept(&self, index: usize, vni: usize) -> Option<(usize, Consumer)> {
         // A sender that has announced itself has started.
-        let shared = self.shared.as_ref().filter(|_| self.presence(sender).meet())?;
+        let shared = self.shared.as_ref().filter(|_| self.presence(index).meet())?;
+        let sender = self.local.rank(index) as usize;
         // SAFETY: the mapping is live.
-        let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender) };
+        let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.local_rank, vni, index) };
         // SAFETY: one consumer by the caller's promise; the doorbell lies in the mapping, too.
-        Some(unsafe { Consumer::new(ring, self.doorbell(sender), self.peer(sender)) })
+        Some((sender, unsafe { Consumer::new(ring, self.doorbell(index), self.peer(sender)) }))
+    }
+
+    /// The port of a VNI, if there are ranks on other machines.
+    pub(crate) fn port(&self, vni: usize) -> Option<&Arc<Port>> {
+        self.ports.as_ref().map(|ports| ports.port(vni))
+    }
+
+    /// Lets a message from another machine ring this process's doorbell, for a thread that is about to sleep.
+    /// Returns true if there is something to do already.
+    pub fn has_work_from_network(&self) -> bool {
+        let Some(ports) = &self.ports else { return false };
+        let process = self.clone();
+        !ports.arm(move || _ = process.own_doorbell().ring(Scope::Machine))
+    }
+
+    /// Returns true if the network has taken everything that was sent.
+    pub fn is_network_drained(&self) -> bool {
+        self.ports.as_ref().is_none_or(|ports| ports.are_drained())
+    }
+
+    /// The number of packets that came from processes which do not belong to the job.
+    pub fn strangers(&self) -> u64 {
+        self.ports.as_ref().map_or(0, |ports| ports.strangers())
     }
 }
 

@@ -19,6 +19,20 @@ pub enum Failure {
         /// The system's error.
         source: io::Error,
     },
+    /// A peer on another machine cannot be reached.
+    Lost {
+        /// The peer's rank in `MPI_COMM_WORLD`.
+        peer: usize,
+        /// Its host, if that is known.
+        host: Option<String>,
+        /// The reason.
+        why: String,
+    },
+    /// The network cannot be used any more.
+    Network {
+        /// The reason.
+        why: String,
+    },
     /// A peer has written words that no sender writes.
     Garbage {
         /// The peer's rank in `MPI_COMM_WORLD`.
@@ -53,6 +67,12 @@ pub enum Garbage {
         /// How far the reader has come.
         reader: u64,
     },
+    /// Credit for more messages than are on their way.
+    #[error("a packet returns credit for {credit} messages, and not as many are on their way")]
+    Credit {
+        /// The number of messages.
+        credit: u32,
+    },
     /// A message that the protocols do not know.
     #[error("a message is of kind {0}, which is unknown")]
     Kind(u8),
@@ -80,9 +100,14 @@ impl fmt::Display for Failure {
             Failure::NoMemory { peer, source } => {
                 write!(out, "no shared memory for messages to rank {peer}: {source}; {MEMORY_ADVICE}")
             }
+            Failure::Lost { peer, host, why } => {
+                let host = host.as_deref().unwrap_or("another machine");
+                write!(out, "rank {peer} on {host} cannot be reached: {why}")
+            }
+            Failure::Network { why } => write!(out, "the network between machines has failed: {why}"),
             Failure::Garbage { peer, what } => write!(
                 out,
-                "rank {peer} has written to this process's memory what no rank writes: {what}; it overwrites \
+                "rank {peer} has sent or written to this process what no rank writes: {what}; it overwrites \
                  memory that is not its own, or uses another version of Heddle"
             ),
         }

@@ -1,6 +1,7 @@
-//! The message path between processes of one machine.
+//! The message path between processes: rings in memory that those of one machine share, and the network
+//! between machines.
 //!
-//! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] a
+//! A [`Fabric`] is one process's view of the job. For each VNI it hands out one [`Outbox`] a
 //! peer (what this process sends there) and one [`Inbox`] (what it receives); all need exclusive access,
 //! which the critical sections of `heddle-message` give them, so inside there is exactly one producer and one
 //! consumer per ring and no atomic read-modify-write. A [`SharedOutbox`] is the exception: many threads send
@@ -15,7 +16,7 @@
 //! What a message means (eager, rendezvous, matching) is the business of `heddle-message`: here a message is
 //! a [`Header`] and bytes, delivered in order per (sender, receiver, VNI).
 //!
-//! The crate stands on `heddle-bootstrap`, which has the job's memory, on `heddle-sync` and on
+//! The crate stands on `heddle-bootstrap`, which has the job's memory, on `heddle-libfabric`, on `heddle-sync` and on
 //! `heddle-platform`. `heddle-message` sends with it, and `heddle-window` shares memory and copies with it.
 //!
 //! | file | idea |
@@ -30,6 +31,7 @@
 //! | `shared.rs` | the producer of a ring for many threads |
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
 //! | `modelled.rs` | a ring for the model checker |
+//! | `network` | ports to other machines, through libfabric |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 //! | `shared_memory.rs` | memory that a process allocates and others map: windows |
 
@@ -44,6 +46,8 @@ mod geometry;
 mod mailbox;
 #[cfg(loom)]
 pub mod modelled;
+#[cfg(not(loom))]
+mod network;
 #[cfg(not(loom))]
 mod presence;
 mod ring;
@@ -64,6 +68,8 @@ pub use failure::{Fail, Failure, Garbage};
 pub use geometry::{Geometry, LONGEST_PAYLOAD};
 #[cfg(not(loom))]
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
+#[cfg(not(loom))]
+pub use network::{Network, NetworkChoice};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};

@@ -1,18 +1,22 @@
-//! The rings of one VNI: those to its peers, and those from them.
+//! The rings of one VNI: those to its peers, and those from them. Peers on other machines are reached through
+//! the VNI's port instead.
 
 use crate::fabric::Fabric;
+use crate::network::{Outgoing, Pace, Port};
 use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
 use crate::throttle::Traffic;
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_sync::{Doorbell, Scope};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The sending side of a VNI towards one peer: a producer, made at the first message.
 #[derive(Debug)]
 pub struct Outbox {
     connection: Option<Connection<Producer>>,
+    /// Present if the peer is on another machine; then there is never a connection.
+    remote: Option<Remote>,
     fabric: Fabric,
     vni: usize,
     peer: usize,
@@ -30,10 +34,57 @@ unsafe impl<P: Send> Send for Connection<P> {}
 // SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive; many threads may use it.
 unsafe impl<P: Sync> Sync for Connection<P> {}
 
+/// A peer on another machine.
+#[derive(Debug)]
+struct Remote {
+    port: Arc<Port>,
+    peer: u32,
+}
+
+impl Remote {
+    /// The way to a peer of a VNI, if it is on another machine.
+    fn of(fabric: &Fabric, vni: usize, peer: usize) -> Option<Remote> {
+        let port = fabric.port(vni).filter(|_| !fabric.is_local(peer))?;
+        Some(Remote { port: Arc::clone(port), peer: peer as u32 })
+    }
+
+    fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        self.port.send(self.peer, Outgoing { traffic: Traffic::Eager, header, len, extra: None }, fill)
+    }
+
+    fn send_bulk(
+        &self,
+        traffic: Traffic,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        self.port.send(self.peer, Outgoing { traffic, header, len, extra: Some(extra) }, fill)
+    }
+
+    fn send_control(&self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+        let message = Outgoing { traffic: Traffic::Protocol, header, len: EXTRA_BYTES, extra: None };
+        self.port.send(self.peer, message, |to| {
+            // SAFETY: a packet has room for the words.
+            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
+        })
+    }
+}
+
+/// Sends to another machine by `send`, if the peer is there; out of line, so that the path of the rings stays
+/// short.
+#[cold]
+#[inline(never)]
+fn send_far(remote: Option<&Remote>, send: impl FnOnce(&Remote) -> bool) -> bool {
+    remote.is_some_and(send)
+}
+
 impl Outbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process.
     pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> Outbox {
-        Outbox { connection: None, fabric: fabric.clone(), vni, peer }
+        let remote = Remote::of(fabric, vni, peer);
+        Outbox { connection: None, remote, fabric: fabric.clone(), vni, peer }
     }
 
     /// The connection to the peer, if the peer has started.
@@ -47,9 +98,8 @@ impl Outbox {
 
     #[cold]
     fn connect(&mut self) {
-        let doorbell = self.fabric.doorbell(self.peer);
-        self.connection =
-            self.fabric.connect(self.peer, self.vni).map(|producer| Connection { producer, doorbell });
+        let ends = self.fabric.connect(self.peer, self.vni).zip(self.fabric.doorbell_of(self.peer));
+        self.connection = ends.map(|(producer, doorbell)| Connection { producer, doorbell });
     }
 
     /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full,
@@ -57,7 +107,9 @@ impl Outbox {
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
-        let Some(connection) = self.connection() else { return false };
+        let Some(connection) = self.connection() else {
+            return send_far(self.remote.as_ref(), |remote| remote.send_inline(header, len, fill));
+        };
         let sent = connection.producer.send_inline(header, len, fill);
         connection.ring_if(sent)
     }
@@ -82,7 +134,10 @@ impl Outbox {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let Some(connection) = self.connection() else { return false };
+        let Some(connection) = self.connection() else {
+            let send = |remote: &Remote| remote.send_bulk(traffic, header, len, extra, fill);
+            return send_far(self.remote.as_ref(), send);
+        };
         let sent = connection.producer.send_bulk(traffic, header, len, extra, fill);
         connection.ring_if(sent)
     }
@@ -91,7 +146,9 @@ impl Outbox {
     /// nothing if the ring is full or the peer has not started yet.
     #[inline]
     pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
-        let Some(connection) = self.connection() else { return false };
+        let Some(connection) = self.connection() else {
+            return send_far(self.remote.as_ref(), |remote| remote.send_control(header, words));
+        };
         let sent = connection.producer.send_control(header, words);
         connection.ring_if(sent)
     }
@@ -99,7 +156,10 @@ impl Outbox {
     /// Returns true if the last eager message was refused because the peer throttles its senders.
     #[inline]
     pub fn is_throttled(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| connection.producer.is_throttled())
+        match &self.remote {
+            None => self.connection.as_ref().is_some_and(|connection| connection.producer.is_throttled()),
+            Some(remote) => remote.port.is_throttled(remote.peer),
+        }
     }
 }
 
@@ -125,6 +185,8 @@ impl<P> Connection<P> {
 #[derive(Debug)]
 pub struct SharedOutbox {
     connection: OnceLock<Connection<SharedProducer>>,
+    /// Present if the peer is on another machine; then there is never a connection, and it never opens.
+    remote: Option<Remote>,
     /// True if it is open. Relaxed: a thread that reads an old value still loads the
     /// connection, and the flag is a hint.
     open: AtomicBool,
@@ -137,7 +199,8 @@ impl SharedOutbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process, of either kind.
     pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> SharedOutbox {
         let (connection, open) = (OnceLock::new(), AtomicBool::new(false));
-        SharedOutbox { connection, open, fabric: fabric.clone(), vni, peer }
+        let remote = Remote::of(fabric, vni, peer);
+        SharedOutbox { connection, remote, open, fabric: fabric.clone(), vni, peer }
     }
 
     /// Returns true if it is open.
@@ -148,6 +211,9 @@ impl SharedOutbox {
 
     /// Returns true if the peer throttles its senders now. If it does not, the outbox is open afterwards.
     pub fn is_throttled(&self) -> bool {
+        if let Some(remote) = &self.remote {
+            return remote.port.is_throttled(remote.peer);
+        }
         let Some(connection) = self.connection.get() else { return false };
         let throttled = connection.producer.is_throttled();
         self.open.store(!throttled, Ordering::Relaxed);
@@ -158,10 +224,11 @@ impl SharedOutbox {
     pub fn connect(&self) {
         if self.connection.get().is_none()
             && let Some(producer) = self.fabric.connect_many(self.peer, self.vni)
+            && let Some(doorbell) = self.fabric.doorbell_of(self.peer)
         {
             // If two threads do this at the same time, the first one wins; the other's
             // producer has sent nothing.
-            let _ = self.connection.set(Connection { producer, doorbell: self.fabric.doorbell(self.peer) });
+            let _ = self.connection.set(Connection { producer, doorbell });
             self.open.store(true, Ordering::Relaxed);
         }
     }
@@ -171,7 +238,9 @@ impl SharedOutbox {
     /// outbox if it notices that.
     #[inline(always)]
     pub fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
-        let Some(connection) = self.connection.get() else { return false };
+        let Some(connection) = self.connection.get() else {
+            return send_far(self.remote.as_ref(), |remote| remote.send_inline(header, len, fill));
+        };
         let sent = connection.producer.send_inline(header, len, fill, &self.open);
         connection.ring_if(sent)
     }
@@ -180,13 +249,16 @@ impl SharedOutbox {
     #[inline]
     pub fn send_bulk(
         &self,
-        _: Traffic,
+        traffic: Traffic,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let Some(connection) = self.connection.get() else { return false };
+        let Some(connection) = self.connection.get() else {
+            let send = |remote: &Remote| remote.send_bulk(traffic, header, len, extra, fill);
+            return send_far(self.remote.as_ref(), send);
+        };
         let sent = connection.producer.send_bulk(header, len, extra, fill, &self.open);
         connection.ring_if(sent)
     }
@@ -196,6 +268,9 @@ impl SharedOutbox {
     /// Does the same as [`Outbox::send_control`].
     #[inline]
     pub fn send_control(&self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+        if let Some(remote) = &self.remote {
+            return remote.send_control(header, words);
+        }
         self.send_inline(header, EXTRA_BYTES, |to| {
             // SAFETY: a slot's payload has room for the extra bytes.
             unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
@@ -203,7 +278,7 @@ impl SharedOutbox {
     }
 }
 
-/// The receiving side of a VNI: one consumer for each peer that has announced itself.
+/// The receiving side of a VNI: one consumer for each peer that has announced itself, and the port.
 #[derive(Debug)]
 pub struct Inbox {
     fabric: Fabric,
@@ -212,6 +287,8 @@ pub struct Inbox {
     consumers: Vec<(usize, Consumer)>,
     /// The consumer with which the next `offer` begins.
     next: usize,
+    /// The port, if there are ranks on other machines, and how often it is looked at.
+    remote: Option<(Arc<Port>, Pace)>,
 }
 
 /// A word in which 64 peers announce their rings.
@@ -230,7 +307,8 @@ impl Inbox {
     pub fn new(fabric: &Fabric, vni: usize) -> Inbox {
         let announced = fabric.announced(vni).iter();
         let announcements = announced.map(|word| Announcement { word, accepted: 0 }).collect();
-        Inbox { fabric: fabric.clone(), vni, announcements, consumers: Vec::new(), next: 0 }
+        let remote = fabric.port(vni).map(|port| (Arc::clone(port), Pace::new()));
+        Inbox { fabric: fabric.clone(), vni, announcements, consumers: Vec::new(), next: 0, remote }
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message), at most `budget` a sender.
@@ -251,6 +329,13 @@ impl Inbox {
             }
             taken += budget - left;
         }
+        if let Some((port, pace)) = &mut self.remote
+            && pace.is_due(taken)
+        {
+            let from_network = port.read(read);
+            pace.looked(from_network != 0);
+            taken += from_network;
+        }
         taken
     }
 
@@ -264,8 +349,18 @@ impl Inbox {
             let offered = consumer.offer(&read);
             if offered != Offer::Nothing {
                 self.next = if turn + 1 < self.consumers.len() { turn + 1 } else { 0 };
+                if let Some((_, pace)) = &mut self.remote {
+                    pace.met_ring();
+                }
                 return offered;
             }
+        }
+        if let Some((port, pace)) = &mut self.remote
+            && pace.is_due(0)
+        {
+            let offered = port.offer(read);
+            pace.looked(offered != Offer::Nothing);
+            return offered;
         }
         Offer::Nothing
     }
@@ -275,6 +370,7 @@ impl Inbox {
     pub fn is_empty(&mut self) -> bool {
         self.accept_new();
         self.consumers.iter().all(|(_, consumer)| consumer.is_empty())
+            && self.remote.as_ref().is_none_or(|(port, _)| port.is_empty())
     }
 
     #[inline(always)]
@@ -295,11 +391,9 @@ impl Inbox {
         let accepted = std::mem::replace(&mut self.announcements[index].accepted, announced);
         let mut new = announced & !accepted;
         while new != 0 {
-            let peer = index * 64 + new.trailing_zeros() as usize;
+            let local = index * 64 + new.trailing_zeros() as usize;
             new &= new - 1;
-            if let Some(consumer) = self.fabric.accept(peer, self.vni) {
-                self.consumers.push((peer, consumer));
-            }
+            self.consumers.extend(self.fabric.accept(local, self.vni));
         }
     }
 }

@@ -51,7 +51,7 @@ impl Identity {
 
 /// A number that no other process of the machine has, with the certainty of 64 random bits; 0 if there is no
 /// randomness, and then it proves nothing.
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     let mut bytes = 0u64.to_ne_bytes();
     // SAFETY: the array has the length given.
     let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };

@@ -2,32 +2,39 @@
 //!
 //! The launcher hands each rank its number, the size of the job and a descriptor (`PMI_RANK`, `PMI_SIZE`,
 //! `PMI_FD`). Over it ranks exchange words by name, wait for each other, and say that they end (`wire.rs`).
-//! There is no launcher of ours that could make the job's memory, so rank 0 makes it, and tells the others
-//! where it is; it lies behind a descriptor of rank 0, which they open through `/proc`. Like the memory that
-//! `mpiexec` makes, it has no name, and goes away with the last process of the job.
+//! There is no launcher of ours that could make the memory of a machine's ranks, so each rank makes some, and
+//! that of the lowest rank of the machine is taken; it lies behind a descriptor of that rank, which the others
+//! open through `/proc`. Like the memory that `mpiexec` makes, it has no name, and goes away with the last
+//! process that has it open.
 //!
 //! ```text
-//!   rank 0                         another rank
-//!   makes the memory
-//!   puts machine, process, descriptor
-//!   ---------------------- fence ----------------------
-//!                                  gets them, opens the memory, counts itself in
+//!   the lowest rank of a machine   another rank of the machine
+//!   makes memory                   makes memory
+//!   puts host, machine, process, descriptor: both do, and their addresses in the network
+//!   ---------------------- fence: all ranks of the job ----------------------
+//!   get the words of the ranks that may be on the same machine
+//!   keeps its memory               gives up its own, opens that of the lowest rank, counts itself in
 //!   ...                            ...
 //!   ends: waits until all have counted themselves in, since the descriptor ends with it
 //! ```
+//!
+//! Which ranks may be on the same machine is what the launcher says (`process_mapping.rs`); all, if it says
+//! nothing. Addresses are fetched when a rank first sends to another.
 //!
 //! The launcher supervises: it ends the job when a process dies, or says over the descriptor that it aborts.
 //! All ranks have to initialise MPI, since the fence waits for them.
 
 mod place;
+mod process_mapping;
 mod wire;
 
 use crate::builtin::env::{number, rank_and_size};
-use crate::{BootstrapError, Job, JobControl};
+use crate::job::MadeHere;
+use crate::{BootstrapError, Job, JobControl, LocalRanks, World};
 use place::Place;
 use std::ffi::OsString;
 use std::os::fd::RawFd;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wire::Wire;
 
@@ -38,8 +45,18 @@ pub const SIZE: &str = "PMI_SIZE";
 /// The descriptor of the connection to the launcher.
 pub const FD: &str = "PMI_FD";
 
-/// The name of the word that leads to the job's memory.
-const PLACE: &str = "heddle-job";
+/// The launcher's words on which rank runs on which node.
+const MAPPING: &str = "PMI_process_mapping";
+
+/// The name of the word that says where a rank runs.
+fn place_name(rank: u32) -> String {
+    format!("heddle-{rank}")
+}
+
+/// The name of a word that a rank leaves for the others.
+fn word_name(rank: u32, index: usize) -> String {
+    format!("heddle-{rank}-{index}")
+}
 
 /// The variables of the launcher, read and checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,33 +87,89 @@ impl Contract {
 /// said that it ends.
 static LAUNCHER: Mutex<Option<Wire>> = Mutex::new(None);
 
-/// Joins the job: returns its memory, and which program of the command line this is.
-///
-/// # Errors
-/// When the launcher does not answer as PMI-1 does, or when rank 0 runs on another machine.
-pub(crate) fn join(contract: Contract) -> Result<(Job, Option<u32>), BootstrapError> {
-    let mut launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
-    let Contract { rank, size, fd } = contract;
-    let wire = launcher.insert(Wire::open(fd)?);
-    let appnum = wire.appnum()?;
-    let made = if rank == 0 {
-        let control = JobControl::create(size)?;
-        wire.put(PLACE, &Place::of(&control).to_string())?;
-        Some(control.into_file())
-    } else {
-        None
-    };
-    wire.fence()?;
-    let file = match made {
-        Some(file) => file,
-        None => Place::parse(&wire.get(PLACE)?)?.open(rank)?,
-    };
-    Ok((Job::of_rank_0(file, rank, size, finish)?, appnum))
+/// A process that has begun to speak with its launcher.
+#[derive(Debug)]
+pub(crate) struct Joining {
+    contract: Contract,
+    appnum: Option<u32>,
+    /// The ranks that may be on the same machine, in ascending order; `None` if the launcher does not say.
+    beside: Option<Vec<u32>>,
+}
+
+fn launcher() -> MutexGuard<'static, Option<Wire>> {
+    LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Exchanges words with the launcher.
+fn with_launcher<R>(
+    exchange: impl FnOnce(&mut Wire) -> Result<R, BootstrapError>,
+) -> Result<R, BootstrapError> {
+    match launcher().as_mut() {
+        Some(wire) => exchange(wire),
+        None => Err(BootstrapError::Launcher { what: "this process has said that it ends".to_owned() }),
+    }
+}
+
+impl Joining {
+    pub(crate) fn begin(contract: Contract) -> Result<Joining, BootstrapError> {
+        let wire = Wire::open(contract.fd)?;
+        *launcher() = Some(wire);
+        with_launcher(|wire| {
+            let appnum = wire.appnum()?;
+            let words = wire.find(MAPPING)?;
+            let beside =
+                words.and_then(|words| process_mapping::ranks_beside(&words, contract.rank, contract.size));
+            Ok(Joining { contract, appnum, beside })
+        })
+    }
+
+    pub(crate) fn spans_machines(&self) -> Option<bool> {
+        self.beside.as_ref().map(|beside| beside.len() < self.contract.size as usize)
+    }
+
+    pub(crate) fn publish(&self, index: usize, word: &str) -> Result<(), BootstrapError> {
+        with_launcher(|wire| wire.put(&word_name(self.contract.rank, index), word))
+    }
+
+    pub(crate) fn join(self) -> Result<World, BootstrapError> {
+        let Contract { rank, size, .. } = self.contract;
+        let made = JobControl::create(size)?;
+        let here = Place::of(&made);
+        let beside = self.beside.unwrap_or_else(|| (0..size).collect());
+        let places = with_launcher(|wire| {
+            wire.put(&place_name(rank), &here.to_string())?;
+            wire.fence()?;
+            let others = beside.into_iter().filter(|&other| other != rank);
+            others.map(|other| Ok((other, Place::parse(&wire.get(&place_name(other))?)?))).collect()
+        });
+        let mut places: Vec<(u32, Place)> = places?;
+        places.retain(|(_, place)| place.is_beside(&here));
+        let (lower, higher): (Vec<u32>, Vec<u32>) =
+            places.iter().map(|(other, _)| *other).partition(|&other| other < rank);
+        let local = LocalRanks::of([lower, vec![rank], higher].concat());
+        let (file, expects) = match places.first() {
+            Some((lowest, place)) if *lowest < rank => (place.open(rank)?, 0),
+            _ => (made.into_file(), local.len() as u32),
+        };
+        let job = Job::made_here(file, rank, size, MadeHere { expects, finish })?;
+        Ok(World { rank, size, appnum: self.appnum, job: Some(job), local })
+    }
+}
+
+/// The word that a rank has left for the others.
+pub(crate) fn word_of(rank: u32, index: usize) -> Result<String, BootstrapError> {
+    with_launcher(|wire| wire.get(&word_name(rank, index)))
+}
+
+/// The host on which a rank runs.
+pub(crate) fn host_of(rank: u32) -> Option<String> {
+    let place = with_launcher(|wire| wire.get(&place_name(rank))).ok()?;
+    Place::parse(&place).ok().map(|place| place.host().to_owned())
 }
 
 /// Says that this process needs neither the launcher nor the other ranks any more. The first call counts.
 fn finish() {
-    if let Some(wire) = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(wire) = launcher().take() {
         // A launcher that has gone does not need to know.
         let _ = wire.finish();
     }

@@ -1,4 +1,4 @@
-//! The place where the other ranks find the memory that rank 0 has made.
+//! Where a rank runs, and where the memory that it has made is found.
 
 use crate::BootstrapError;
 use crate::JobControl;
@@ -35,18 +35,25 @@ impl Place {
             words.next().is_none().then_some(Place { host, machine, pid, fd })
         })();
         place.ok_or_else(|| BootstrapError::Launcher {
-            what: format!("the place of the job's memory is {text:?}, which rank 0 cannot have put there"),
+            what: format!("the place of a rank is {text:?}, which no rank can have put there"),
         })
     }
 
-    /// Opens the memory for `rank`.
+    /// Returns true if processes there and at `other` can open each other's memory.
+    pub(super) fn is_beside(&self, other: &Place) -> bool {
+        (&self.host, &self.machine) == (&other.host, &other.machine)
+    }
+
+    /// The name of the host.
+    pub(super) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Opens the memory for `rank`, which is [beside](Self::is_beside) it.
     ///
     /// # Errors
-    /// When it is on another machine, or cannot be opened.
+    /// When it cannot be opened.
     pub(super) fn open(&self, rank: u32) -> Result<File, BootstrapError> {
-        if (&self.host, &self.machine) != (&host(), &machine()) {
-            return Err(BootstrapError::Elsewhere { rank, host: host(), other: self.host.clone() });
-        }
         let path = format!("/proc/{}/fd/{}", self.pid, self.fd);
         OpenOptions::new()
             .read(true)
@@ -93,12 +100,11 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_and_another_word_are_refused() {
-        let place = Place { host: "elsewhere".to_owned(), machine: machine(), pid: 1, fd: 3 };
-        let text = place.open(4).expect_err("another host").to_string();
-        assert!(text.contains("rank 4") && text.contains("elsewhere"), "{text}");
-        let place = Place { host: host(), machine: "1-2".to_owned(), pid: 1, fd: 3 };
-        assert!(matches!(place.open(4), Err(BootstrapError::Elsewhere { .. })));
+    fn another_machine_is_elsewhere_and_another_word_is_refused() {
+        let here = Place { host: host(), machine: machine(), pid: 1, fd: 3 };
+        assert!(here.is_beside(&Place { pid: 2, ..here.clone() }));
+        assert!(!here.is_beside(&Place { host: "elsewhere".to_owned(), ..here.clone() }));
+        assert!(!here.is_beside(&Place { machine: "1-2".to_owned(), ..here.clone() }));
         for text in ["", "a/b/c/d", "a/b/1", "a/b/1/2/3"] {
             assert!(Place::parse(text).expect_err("no place").to_string().contains(text));
         }

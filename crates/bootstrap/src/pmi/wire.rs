@@ -61,6 +61,14 @@ impl Wire {
         Ok(reply.get("value").unwrap_or_default().to_owned())
     }
 
+    /// Does the same as [`get`](Self::get), but returns `None` if there is no such word.
+    pub(super) fn find(&mut self, name: &str) -> Result<Option<String>, BootstrapError> {
+        let request = format!("get kvsname={} key={name}", self.space);
+        let reply = self.reply_to(&request)?;
+        let found = reply.get("cmd") == Some("get_result") && reply.get("rc").is_none_or(|rc| rc == "0");
+        Ok(reply.get("value").filter(|_| found).map(str::to_owned))
+    }
+
     /// Waits until all ranks of the job have come here.
     pub(super) fn fence(&mut self) -> Result<(), BootstrapError> {
         self.ask("barrier_in", "barrier_out").map(drop)
@@ -86,20 +94,30 @@ impl Wire {
 
     /// Sends a request, and waits for the reply of that name.
     fn ask(&mut self, request: &str, reply: &str) -> Result<Reply, BootstrapError> {
-        self.say(request)?;
-        let mut line = String::new();
-        self.file
-            .read_line(&mut line)
-            .map_err(|source| BootstrapError::System { what: "a reply of the launcher (PMI)", source })?;
-        let answer = Reply(line.trim_end().to_owned());
+        let answer = self.reply_to(request)?;
         let failed = answer.get("rc").is_some_and(|rc| rc != "0");
         if failed || answer.get("cmd") != Some(reply) {
-            let answer = if line.is_empty() { "it has gone".to_owned() } else { format!("{line:?}") };
+            let answer =
+                if answer.0.is_empty() { "it has gone".to_owned() } else { format!("{:?}", answer.0) };
             return Err(BootstrapError::Launcher {
                 what: format!("asked for {request:?}, the launcher should say {reply:?}: {answer}"),
             });
         }
         Ok(answer)
+    }
+}
+
+impl Wire {
+    /// Sends a request. Returns the line that the launcher answers; an empty one if it has gone.
+    fn reply_to(&mut self, request: &str) -> Result<Reply, BootstrapError> {
+        self.say(request)?;
+        let mut line = String::new();
+        self.file
+            .read_line(&mut line)
+            .map_err(|source| BootstrapError::System { what: "a reply of the launcher (PMI)", source })?;
+        // A newline alone is an answer, too.
+        let end = if line == "\n" { &line } else { line.trim_end() };
+        Ok(Reply(end.to_owned()))
     }
 }
 

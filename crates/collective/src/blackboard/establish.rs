@@ -50,7 +50,9 @@ fn agree(comm: &CommRef) -> Option<Blackboard> {
     let processes = || comm.group.world_ranks();
     let mut place = [0u64; 2];
     let mut blackboard = None;
-    let may = domain.may_have_blackboards();
+    // Processes on different machines share no memory.
+    let is_local = |rank| domain.fabric().is_local(rank as usize);
+    let may = domain.may_have_blackboards() && processes().iter().all(|&rank| is_local(rank));
     if comm.rank() == 0 && may {
         blackboard = Blackboard::allocate(domain, 0, processes()).ok();
         if let Some(range) = blackboard.as_ref().and_then(Blackboard::range) {

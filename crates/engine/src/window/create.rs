@@ -87,10 +87,19 @@ impl Memory {
 /// begins. If this process cannot take part, `hints` is the reason.
 ///
 /// # Errors
-/// That of `hints`; `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all
+/// `MPI_ERR_UNSUPPORTED_OPERATION` for processes on several machines; that of `hints`; `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all
 /// processes if one of them fails.
 pub fn create(comm: &CommRef, memory: Memory, hints: Result<Hints>) -> Result<(usize, *mut u8)> {
     let domain = domain::current()?;
+    let elsewhere = |world: &usize| !domain.fabric().is_local(*world);
+    if let Some(world) = (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank)).find(elsewhere) {
+        let message = format!(
+            "a window of processes on several machines is not supported yet: process {world} of MPI_COMM_WORLD \
+             is on another machine than process {}",
+            domain.rank()
+        );
+        return Err(Error::new(mpi::MPI_ERR_UNSUPPORTED_OPERATION, message));
+    }
     // A communicator of the window's own, so that its messages meet no others.
     let inner = comm_management::create(comm, &comm.group)?;
     let made = made(domain, &CommRef::from_handle(inner)?, memory, hints);

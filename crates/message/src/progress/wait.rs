@@ -196,14 +196,14 @@ impl Domain {
     }
 
     /// Polls all VNIs, and waits for critical sections that other threads are in. Returns true if anything
-    /// happened or is left to do.
+    /// happened or is left to do; if not, a message from another machine rings the doorbell from now on.
     #[cold]
     pub fn poll_everywhere(&self) -> bool {
         let mut happened = false;
         for vni in self.vnis() {
             happened |= vni.poll_for_certain();
         }
-        happened
+        happened || self.fabric().has_work_from_network()
     }
 
     /// Sends all queued messages, before the process leaves. With `fetched` it also waits until the receivers
@@ -212,5 +212,6 @@ impl Domain {
         for (index, vni) in (0u32..).zip(self.vnis()) {
             self.wait_until(index, || is_vain() || vni.is_drained() && !(fetched && vni.has_offers()));
         }
+        self.wait_until(0, || is_vain() || self.fabric().is_network_drained());
     }
 }

@@ -17,6 +17,20 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// A message that lies elsewhere than in a ring. Without bytes beside a bulk payload, `extra` is the
+    /// payload.
+    ///
+    /// # Safety
+    /// The payload stays untouched as long as the message is read, and so do 24 bytes at `extra`.
+    #[cfg(not(loom))]
+    pub(crate) unsafe fn new(
+        header: Header,
+        (payload, len): (*const u8, usize),
+        extra: *const u8,
+    ) -> Incoming {
+        Incoming { header, payload, len, extra }
+    }
+
     /// The payload's length in bytes.
     #[inline(always)]
     pub fn len(&self) -> usize {
@@ -33,7 +47,8 @@ impl Incoming {
     #[inline(always)]
     pub fn payload(&self) -> &[u8] {
         // SAFETY: the bytes lie in the ring and stay untouched until their credit is returned; `offer` does
-        // that after its reader has run, and the reader gets the message by reference.
+        // that after its reader has run, and the reader gets the message by reference. Those of a message
+        // from the network stay untouched as long by the promise to `new`.
         unsafe { std::slice::from_raw_parts(self.payload, self.len) }
     }
 

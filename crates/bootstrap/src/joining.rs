@@ -1,0 +1,101 @@
+//! A process on its way into its job: it knows its rank, and has not met the others.
+
+use crate::builtin::env::Contract;
+use crate::{BootstrapError, LocalRanks, Mechanism, World, pmi};
+
+/// A process that knows its rank, and may still leave words for the other ranks.
+#[derive(Debug)]
+pub struct Joining(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Alone,
+    Builtin(Contract),
+    Pmi(pmi::Joining),
+}
+
+impl Joining {
+    /// Reads which job the environment describes. Without the variables of any mechanism it is a world of
+    /// one.
+    ///
+    /// # Errors
+    /// When a mechanism's variables are there but wrong, or absent although the mechanism was asked for, or
+    /// when the launcher does not answer as it should.
+    pub fn begin(mechanism: Mechanism) -> Result<Joining, BootstrapError> {
+        let tries = |one| mechanism == Mechanism::Auto || mechanism == one;
+        if tries(Mechanism::Builtin)
+            && let Some(contract) = Contract::read(std::env::var_os)?
+        {
+            return Ok(Joining(Kind::Builtin(contract)));
+        }
+        if tries(Mechanism::Pmi)
+            && let Some(contract) = pmi::Contract::read(std::env::var_os)?
+        {
+            return Ok(Joining(Kind::Pmi(pmi::Joining::begin(contract)?)));
+        }
+        match mechanism.variable() {
+            Some(name) => Err(BootstrapError::NotStarted { mechanism: mechanism.name(), name }),
+            None => Ok(Joining(Kind::Alone)),
+        }
+    }
+
+    /// Whether the launcher says that ranks run on several machines; `None` if it does not say.
+    #[must_use]
+    pub fn spans_machines(&self) -> Option<bool> {
+        match &self.0 {
+            Kind::Alone | Kind::Builtin(_) => Some(false),
+            Kind::Pmi(joining) => joining.spans_machines(),
+        }
+    }
+
+    /// Leaves a word with the number `index`, which the other ranks get by [`World::word_of`].
+    ///
+    /// # Errors
+    /// When the launcher refuses it. Where the ranks are of one machine there is nobody to need it.
+    pub fn publish(&self, index: usize, word: &str) -> Result<(), BootstrapError> {
+        match &self.0 {
+            Kind::Alone | Kind::Builtin(_) => Ok(()),
+            Kind::Pmi(joining) => joining.publish(index, word),
+        }
+    }
+
+    /// Meets the other ranks.
+    ///
+    /// # Errors
+    /// When the job cannot be reached.
+    pub fn join(self) -> Result<World, BootstrapError> {
+        match self.0 {
+            Kind::Alone => Ok(World::alone()),
+            Kind::Builtin(contract) => World::join(&contract),
+            Kind::Pmi(joining) => joining.join(),
+        }
+    }
+}
+
+impl World {
+    /// Joins the job that the environment describes, without a word for the other ranks.
+    ///
+    /// # Errors
+    /// Those of [`Joining`].
+    pub fn from_env(mechanism: Mechanism) -> Result<World, BootstrapError> {
+        Joining::begin(mechanism)?.join()
+    }
+
+    /// The word that a rank has [left](Joining::publish).
+    ///
+    /// # Errors
+    /// When there is none, or the launcher is gone.
+    pub fn word_of(rank: u32, index: usize) -> Result<String, BootstrapError> {
+        pmi::word_of(rank, index)
+    }
+
+    /// The name of the host on which a rank runs, for messages; `None` if the launcher does not tell.
+    #[must_use]
+    pub fn host_of(rank: u32) -> Option<String> {
+        pmi::host_of(rank)
+    }
+
+    fn alone() -> World {
+        World { rank: 0, size: 1, appnum: None, job: None, local: LocalRanks::all(1) }
+    }
+}

@@ -1,0 +1,48 @@
+//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME`, in hexadecimal digits.
+
+use std::fmt;
+
+/// The address of a VNI of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct VniAddress {
+    /// How many VNIs the process has.
+    pub(super) vnis: usize,
+    /// The number that packets to it have to carry.
+    pub(super) key: u64,
+    /// The name of the endpoint, as the provider wants it.
+    pub(super) name: Vec<u8>,
+}
+
+impl fmt::Display for VniAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:x}:{:x}:", self.vnis, self.key)?;
+        self.name.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+impl VniAddress {
+    /// Reads what [`Display`](fmt::Display) has written.
+    pub(super) fn parse(text: &str) -> Option<VniAddress> {
+        let mut parts = text.split(':');
+        let vnis = usize::from_str_radix(parts.next()?, 16).ok()?;
+        let key = u64::from_str_radix(parts.next()?, 16).ok()?;
+        let digits = parts.next().filter(|digits| digits.len() % 2 == 0 && digits.is_ascii())?;
+        let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
+        let name: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
+        parts.next().is_none().then_some(VniAddress { vnis, key, name: name? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_it_was_written() {
+        let address = VniAddress { vnis: 4, key: u64::MAX, name: vec![2, 0, 0xfe, 127] };
+        assert_eq!(VniAddress::parse(&address.to_string()), Some(address));
+        for text in ["", "4:1", "4:1:0", "4:1:0g", "4:x:00", "4:1:00:", "4:1:é0"] {
+            assert_eq!(VniAddress::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Buffers for packets: memory that the provider reads and writes while an operation lasts.
+//!
+//! ```text
+//!  ┌──────────────────────┬──────────────┬──────────────────────────────┐
+//!  │ the provider's bytes │ whose it is  │ header, extra bytes, payload │
+//!  └──────────────────────┴──────────────┴──────────────────────────────┘
+//!  ◀──── 64: context ────▶◀───── 64 ────▶◀──────── PACKET_BYTES ────────▶
+//! ```
+
+use super::packet::payload_offset;
+use crate::geometry::LONGEST_PAYLOAD;
+use heddle_bootstrap::Mapping;
+use heddle_libfabric::{CONTEXT_BYTES, Endpoint, Registered};
+use std::io;
+
+/// The longest packet.
+pub(super) const PACKET_BYTES: usize = HEAD_BYTES + LONGEST_PAYLOAD;
+/// Room in front of the payload.
+const HEAD_BYTES: usize = 64;
+/// Room for the owner's words.
+const OWNER_BYTES: usize = 64;
+const STRIDE: usize = CONTEXT_BYTES + OWNER_BYTES + PACKET_BYTES;
+
+/// Whose a buffer is; it lies in the buffer, so that a completion leads to it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner {
+    /// The rank that packets are sent to; `RECEIVED` for buffers of packets that come.
+    pub(super) peer: u32,
+    /// Its number among the owner's buffers.
+    pub(super) index: u32,
+}
+
+/// The owner of buffers that receive.
+pub(super) const RECEIVED: u32 = u32::MAX;
+
+/// Some buffers in one piece of memory. Pages that no packet needs cost nothing.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    /// Ended before the memory.
+    memory: Registered,
+    mapping: Mapping,
+}
+
+/// One buffer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place(*mut u8);
+
+impl Buffers {
+    /// Makes that many buffers for an owner.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(super) fn new(endpoint: &Endpoint, peer: u32, count: usize) -> io::Result<Buffers> {
+        const { assert!(payload_offset(true) <= HEAD_BYTES) }
+        let mapping = Mapping::anonymous(count * STRIDE)?;
+        // SAFETY: the registration is dropped before the mapping, and with its endpoint by `Port`.
+        let memory = unsafe { endpoint.register(mapping.as_ptr(), mapping.len()) };
+        let memory = memory.map_err(io::Error::other)?;
+        let buffers = Buffers { memory, mapping };
+        for index in 0..count {
+            let owner = Owner { peer, index: index as u32 };
+            // SAFETY: inside of the buffer, which no operation has yet; aligned like the mapping and the
+            // stride.
+            unsafe { buffers.place(index).owner().write(owner) };
+        }
+        Ok(buffers)
+    }
+
+    /// The buffer with a number.
+    pub(super) fn place(&self, index: usize) -> Place {
+        assert!((index + 1) * STRIDE <= self.mapping.len(), "there is no buffer {index}");
+        Place(self.mapping.as_ptr().wrapping_add(index * STRIDE))
+    }
+
+    /// The registration of the memory.
+    pub(super) fn memory(&self) -> &Registered {
+        &self.memory
+    }
+}
+
+impl Place {
+    /// The buffer of a context that an operation has returned.
+    pub(super) fn of_context(context: *mut u8) -> Place {
+        Place(context)
+    }
+
+    pub(super) fn context(self) -> *mut u8 {
+        self.0
+    }
+
+    #[expect(clippy::cast_ptr_alignment, reason = "the buffer and the offset are multiples of 64")]
+    pub(super) fn owner(self) -> *mut Owner {
+        self.0.wrapping_add(CONTEXT_BYTES).cast()
+    }
+
+    /// The first byte of the packet.
+    pub(super) fn packet(self) -> *mut u8 {
+        self.0.wrapping_add(CONTEXT_BYTES + OWNER_BYTES)
+    }
+}

@@ -1,0 +1,159 @@
+//! The network between machines, through libfabric.
+//!
+//! Each VNI has a [`Port`]: an endpoint with a completion queue of its own, so threads on different VNIs do not
+//! meet here either. What `Outbox` and `Inbox` promise holds across machines as well: a header with bytes, in
+//! order for each sender, receiver and VNI; `false` where there is no room.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `packet.rs` | a message as it travels |
+//! | `address.rs` | the words by which others find a VNI |
+//! | `buffers.rs` | memory for packets |
+//! | `port.rs` | the port of a VNI: connections, flow control, order |
+//! | `pace.rs` | how often the network is looked at beside the rings |
+//! | `listener.rs` | the thread that wakes sleepers |
+
+mod address;
+mod buffers;
+mod listener;
+mod pace;
+mod packet;
+mod port;
+
+use crate::fabric::TransportError;
+use crate::single_copy::random;
+use heddle_bootstrap::Joining;
+use heddle_libfabric::{Library, Provider, Wish};
+use heddle_platform::atomic::AtomicU32;
+use listener::Listener;
+pub(crate) use pace::Pace;
+pub(crate) use port::{Outgoing, Port, ProcessPlace};
+use std::sync::Arc;
+
+/// Which network is used between machines (`HEDDLE_FABRIC`, `HEDDLE_FABRIC_DOMAIN`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum NetworkChoice {
+    /// The first provider that connects machines, if there are several.
+    #[default]
+    Auto,
+    /// None.
+    Off,
+    /// The provider of this name, if given, on the domain of this name, if given.
+    Wish(Wish),
+}
+
+impl NetworkChoice {
+    /// The provider of this name, if given, on the domain of this name, if given.
+    #[must_use]
+    pub fn wish(provider: Option<&str>, domain: Option<&str>) -> NetworkChoice {
+        NetworkChoice::Wish(Wish { provider: provider.map(str::to_owned), domain: domain.map(str::to_owned) })
+    }
+}
+
+/// A network whose ports nobody sends to yet.
+#[derive(Debug)]
+pub struct Network(Result<Vec<port::Opened>, TransportError>);
+
+impl Network {
+    /// Opens the network, if ranks may run on several machines, and leaves the addresses of its ports for the
+    /// other ranks.
+    ///
+    /// # Errors
+    /// If it cannot be opened although it is needed, or an address cannot be left.
+    pub fn open(
+        choice: &NetworkChoice,
+        vnis: usize,
+        joining: &Joining,
+    ) -> Result<Option<Network>, TransportError> {
+        let spans = joining.spans_machines();
+        let wish = match choice {
+            NetworkChoice::Off => return Ok(None),
+            NetworkChoice::Auto if spans == Some(false) => return Ok(None),
+            NetworkChoice::Auto => Wish::default(),
+            NetworkChoice::Wish(wish) => wish.clone(),
+        };
+        let opened = open_ports(&wish, vnis, joining);
+        // If the launcher does not say where ranks run, they may do without a network.
+        if spans.is_none() && *choice == NetworkChoice::Auto {
+            return Ok(Some(Network(opened)));
+        }
+        opened.map(|ports| Some(Network(Ok(ports))))
+    }
+
+    /// The ports, for ranks that need them.
+    pub(crate) fn into_ports(self) -> Result<Opened, TransportError> {
+        self.0.map(Opened)
+    }
+}
+
+/// Ports that nobody sends to yet.
+#[derive(Debug)]
+pub(crate) struct Opened(Vec<port::Opened>);
+
+fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::Opened>, TransportError> {
+    let provider: Arc<Provider> = Arc::new(Library::open()?.provider(wish)?);
+    let key = random();
+    let mut ports = Vec::new();
+    for vni in 0..vnis {
+        let port = port::Opened::new(&provider, key)?;
+        joining.publish(vni, &port.address(vnis)?.to_string())?;
+        ports.push(port);
+    }
+    Ok(ports)
+}
+
+/// The ports of a process, and the thread that listens to them.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    ports: Vec<Arc<Port>>,
+    listener: Listener,
+}
+
+impl Ports {
+    /// Takes the ports into use. `throttle` gives the flag by which a VNI throttles its senders.
+    ///
+    /// # Errors
+    /// If there is no memory, or if the processes of this machine agreed on more VNIs than were opened.
+    ///
+    /// # Safety
+    /// The flags live longer than the ports.
+    pub(crate) unsafe fn new(
+        opened: Opened,
+        process: &ProcessPlace,
+        throttle: impl Fn(usize) -> *const AtomicU32,
+    ) -> Result<Ports, TransportError> {
+        let (vnis, there) = (process.vnis, opened.0.len());
+        if there != vnis {
+            return Err(TransportError::Vnis { here: there, machine: vnis });
+        }
+        let mut ports = Vec::new();
+        for (vni, opened) in opened.0.into_iter().enumerate() {
+            // SAFETY: by the caller's promise.
+            let port = unsafe { Port::new(vni, process.clone(), throttle(vni), opened) };
+            ports.push(Arc::new(port.map_err(|source| TransportError::Reserve { source })?));
+        }
+        let descriptors = ports.iter().map(|port| port.wait_descriptor()).collect();
+        Ok(Ports { ports, listener: Listener::new(descriptors) })
+    }
+
+    /// The port of a VNI.
+    pub(crate) fn port(&self, vni: usize) -> &Arc<Port> {
+        &self.ports[vni]
+    }
+
+    /// Lets the listener `ring` when something comes from the network. Returns false if there is something to
+    /// do already, or no listener.
+    pub(crate) fn arm(&self, ring: impl Fn() + Send + 'static) -> bool {
+        self.ports.iter().all(|port| port.may_wait()) && self.listener.arm(ring)
+    }
+
+    /// Returns true if the network has taken everything that was sent.
+    pub(crate) fn are_drained(&self) -> bool {
+        self.ports.iter().all(|port| port.is_drained())
+    }
+
+    /// The number of packets that came from processes which do not belong to the job.
+    pub(crate) fn strangers(&self) -> u64 {
+        self.ports.iter().map(|port| port.strangers()).sum()
+    }
+}

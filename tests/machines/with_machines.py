@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Runs a command among several machines, played by network namespaces of this one, and takes them down.
+
+  with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] -- COMMAND ...
+
+Each machine is a namespace with an address of its own (10.77.0.1, 10.77.0.2, ...) and, for what runs there, a host name
+of its own; a bridge in one more namespace joins them. The command runs on the first one. MPICH's Hydra starts ranks
+on the others through `remote`, which takes the place of ssh: HYDRA_LAUNCHER_EXEC and HYDRA_HOST_FILE say so.
+
+Needs root and Debian's iproute2. Nothing stays behind: neither namespaces nor processes in them, also after SIGINT or SIGTERM.
+"""
+
+import argparse
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+NETWORK = "10.77.0"
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+class Machines:
+    """The namespaces, made by `with` and taken down at its end."""
+
+    def __init__(self, count, netem=""):
+        self.prefix = f"heddle-{os.getpid()}"
+        self.switch = f"{self.prefix}-switch"
+        self.names = [f"{self.prefix}-{index}" for index in range(1, count + 1)]
+        self.addresses = [f"{NETWORK}.{index}" for index in range(1, count + 1)]
+        self.netem = netem
+
+    def __enter__(self):
+        try:
+            self.make()
+        except BaseException:
+            self.take_down()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.take_down()
+
+    def make(self):
+        ip("netns", "add", self.switch)
+        ip("-n", self.switch, "link", "add", "bridge", "type", "bridge")
+        ip("-n", self.switch, "link", "set", "bridge", "up")
+        for index, (name, address) in enumerate(zip(self.names, self.addresses)):
+            port = f"port{index}"
+            ip("netns", "add", name)
+            ip("-n", name, "link", "set", "lo", "up")
+            ip("-n", self.switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
+            ip("-n", self.switch, "link", "set", port, "master", "bridge", "up")
+            ip("-n", name, "address", "add", f"{address}/24", "dev", "eth0")
+            ip("-n", name, "link", "set", "eth0", "up")
+            if self.netem:
+                subprocess.run(
+                    ["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", "eth0", "root", "netem", *self.netem.split()],
+                    check=True,
+                )
+
+    def processes(self):
+        """The processes that run in the namespaces."""
+        found = []
+        for name in self.names:
+            listed = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
+            found += [int(pid) for pid in listed.stdout.split()]
+        return found
+
+    def take_down(self):
+        """Ends what still runs, and removes the namespaces."""
+        for _ in range(100):
+            left = self.processes()
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            if not left:
+                break
+            time.sleep(0.02)
+        for name in [*self.names, self.switch]:
+            subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
+
+    def run(self, command, ranks_each):
+        """Runs a command on the first machine; returns its exit status."""
+        with tempfile.NamedTemporaryFile("w", prefix="heddle-hosts-") as hosts:
+            hosts.writelines(f"{address}:{ranks_each}\n" for address in self.addresses)
+            hosts.flush()
+            environment = os.environ | {
+                "HYDRA_LAUNCHER": "ssh",
+                "HYDRA_LAUNCHER_EXEC": str(HERE / "remote"),
+                "HYDRA_HOST_FILE": hosts.name,
+                "HEDDLE_MACHINES": " ".join(f"{a}={n}" for a, n in zip(self.addresses, self.names)),
+            }
+            on_first = [str(HERE / "remote"), self.addresses[0], shlex.join(command)]
+            return subprocess.run(on_first, env=environment).returncode
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--machines", type=int, default=2)
+    parser.add_argument("--ranks-each", type=int, default=1, help="ranks on a machine before the next one gets some")
+    parser.add_argument("--netem", default="", help="words for tc's netem, on each machine's link")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    with Machines(options.machines, options.netem) as machines:
+        sys.exit(machines.run(options.command, options.ranks_each))
+
+
+if __name__ == "__main__":
+    main()
