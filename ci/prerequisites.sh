@@ -17,6 +17,10 @@ need spin spin
 python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 # The machine's topology: hwloc, loaded at run time.
 ldconfig -p 2>/dev/null | grep -q 'libhwloc\.so\.15' || missing="$missing libhwloc-dev"
+# The network between machines: libfabric, loaded at run time; a test compares its headers.
+[ -e /usr/include/rdma/fabric.h ] || missing="$missing libfabric-dev"
+# Machines are played by network namespaces.
+need ip iproute2
 # rsmpi reads mpi.h with bindgen.
 ldconfig -p | grep -q 'libclang\(-[0-9]*\)\?\.so' || missing="$missing libclang-dev"
 # mpi4py is compiled against Python.h.

@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     if (size != 1) return 1;
     pthread_join(launcher, NULL);
     CHECK(strncmp(asked, "cmd=init pmi_version=1 pmi_subversion=1\n", 40) == 0);
-    CHECK(strstr(asked, "\ncmd=put kvsname=space key=heddle-job value=") != NULL);
+    CHECK(strstr(asked, "\ncmd=put kvsname=space key=heddle-0 value=") != NULL);
     CHECK(strstr(asked, "\ncmd=barrier_in\ncmd=finalize\n") != NULL);
     return check_status();
 }

@@ -28,6 +28,8 @@ pub(crate) struct MadeHere {
     pub(crate) expects: u32,
     /// Tells the launcher that the rank needs neither it nor the other ranks any more.
     pub(crate) finish: fn(),
+    /// Does the same when the process ends.
+    pub(crate) finish_at_exit: fn(),
 }
 
 impl Job {
@@ -137,13 +139,20 @@ impl Job {
     /// Says the same of a rank that has ended its last session and has never called `MPI_Init`.
     pub fn set_left(&self) {
         self.control.set_left(self.rank);
-        self.finish();
+        self.finish_at_exit();
+    }
+
+    /// Tells the launcher when the process ends: a later session may need addresses from it.
+    fn finish_at_exit(&self) {
+        let Some(MadeHere { expects, finish_at_exit, .. }) = self.made_here else { return };
+        self.control.await_joined(expects);
+        finish_at_exit();
     }
 
     /// Tells the launcher. A rank that has made the memory first waits for the others to open it, since its
     /// descriptor leads there.
     fn finish(&self) {
-        let Some(MadeHere { expects, finish }) = self.made_here else { return };
+        let Some(MadeHere { expects, finish, .. }) = self.made_here else { return };
         self.control.await_joined(expects);
         finish();
     }

@@ -4,7 +4,7 @@
 //! libfabric keeps this interface: it only adds fields behind those that are there. Structs that the library
 //! makes (`Info` and what it leads to, and all objects) are therefore read through pointers. Structs that
 //! the caller makes are as long as those of version 1.14, which is the version that is asked for.
-//! `ci/libfabric_layout.sh` compares all of them with the headers.
+//! A test compares them with the headers (`layout.rs`).
 
 use std::ffi::{c_char, c_int, c_void};
 

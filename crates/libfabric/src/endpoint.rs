@@ -105,7 +105,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// The library's.
-    pub fn open(provider: &Arc<Provider>, depth: Depth) -> Result<Endpoint, Error> {
+    pub fn open(provider: &Arc<Provider>) -> Result<Endpoint, Error> {
         let functions = &provider.functions;
         let missing = |call| move || functions.failed(call, -i64::from(libc::ENOMEM));
         let info = provider.info.as_ptr();
@@ -137,7 +137,7 @@ impl Endpoint {
         functions.check("fi_av_open", result)?;
         let addresses = Closing::new(addresses, missing("fi_av_open"))?;
 
-        let (completions, can_wait) = completion_queue(provider, &domain, depth)?;
+        let (completions, can_wait) = completion_queue(provider, &domain)?;
 
         let mut endpoint = ptr::null_mut();
         // SAFETY: a live domain, and its description.
@@ -337,18 +337,14 @@ impl Endpoint {
 }
 
 /// Opens a queue, with a descriptor to wait for if the provider has that. Returns whether it has.
-fn completion_queue(
-    provider: &Provider,
-    domain: &Closing<Domain>,
-    depth: Depth,
-) -> Result<(Closing<Cq>, bool), Error> {
+fn completion_queue(provider: &Provider, domain: &Closing<Domain>) -> Result<(Closing<Cq>, bool), Error> {
     let functions = &provider.functions;
     // SAFETY: a live domain.
     let open = unsafe { (*domain.0.as_ref().ops).cq_open };
     let mut queue = ptr::null_mut();
     let mut attempt = |wait_obj| {
         let mut attributes = abi::CqAttr {
-            size: depth.sends + depth.receives,
+            size: provider.depth.sends + provider.depth.receives,
             flags: 0,
             format: abi::CQ_FORMAT_DATA,
             wait_obj,
@@ -419,9 +415,9 @@ mod tests {
     fn messages_arrive_in_order_and_wake_who_waits() {
         let library = Library::open().expect("libfabric is installed");
         let wish = Wish { provider: Some("tcp;ofi_rxm".to_owned()), domain: Some("lo".to_owned()) };
-        let provider = Arc::new(library.provider(&wish).expect("the provider"));
-        let mut from = Endpoint::open(&provider, DEPTH).expect("an endpoint");
-        let mut to = Endpoint::open(&provider, DEPTH).expect("an endpoint");
+        let provider = Arc::new(library.provider(&wish, DEPTH).expect("the provider"));
+        let mut from = Endpoint::open(&provider).expect("an endpoint");
+        let mut to = Endpoint::open(&provider).expect("an endpoint");
         let address = from.insert(&to.name().expect("a name")).expect("an address");
         let mut places = [Place::new(), Place::new()];
         for place in &mut places {

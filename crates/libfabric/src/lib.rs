@@ -16,6 +16,8 @@
 mod abi;
 mod endpoint;
 mod error;
+#[cfg(test)]
+mod layout;
 mod library;
 mod registered;
 

@@ -1,6 +1,7 @@
 //! The library, open, and the providers that it has.
 
 use crate::abi::{self, Info};
+use crate::endpoint::Depth;
 use crate::error::{Error, words};
 use libloading::Library as Loaded;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -51,6 +52,7 @@ pub struct Provider {
     pub(crate) functions: Arc<Functions>,
     pub(crate) info: NonNull<Info>,
     pub(crate) fabric: NonNull<abi::Fabric>,
+    pub(crate) depth: Depth,
 }
 
 // SAFETY: the descriptions are not changed any more, and a fabric may be used by all threads.
@@ -129,6 +131,7 @@ impl Library {
     /// # Errors
     /// If it cannot be loaded.
     pub fn open() -> Result<Library, Error> {
+        limit_buffers();
         // SAFETY: loading libfabric only initialises it, which may happen at any time.
         let library = unsafe { Loaded::new(LIBRARY) }.map_err(Error::NoLibrary)?;
         macro_rules! function {
@@ -149,11 +152,12 @@ impl Library {
     }
 
     /// Chooses the provider and network for endpoints. Without a wish it is the first that libfabric names
-    /// among those that connect machines, and one that is not the loopback if there is such.
+    /// among those that connect machines, and one that is not the loopback if there is such. `depth` is how many
+    /// operations an endpoint has at once.
     ///
     /// # Errors
     /// If there is none.
-    pub fn provider(&self, wish: &Wish) -> Result<Provider, Error> {
+    pub fn provider(&self, wish: &Wish, depth: Depth) -> Result<Provider, Error> {
         let infos = self.infos()?;
         let fits = |info: &Info| match (&wish.provider, &wish.domain) {
             (Some(provider), _) if info.provider() != *provider => false,
@@ -177,7 +181,7 @@ impl Library {
             there.dedup();
             return Err(Error::NoProvider { wanted, there: there.join(", ") });
         };
-        Provider::of(&self.0, info)
+        Provider::of(&self.0, info, depth)
     }
 
     /// The descriptions of all reliable datagram endpoints that keep the order of messages.
@@ -215,13 +219,27 @@ impl Library {
     }
 }
 
+/// Has `ofi_rxm` make 1,024 buffers of 16 KiB for an endpoint, the fewest that it makes, and not 4,096, which
+/// are 64 MiB for each VNI; there is no other way to tell it than its variable. Nothing is done if the user has
+/// set the variable.
+fn limit_buffers() {
+    const NAME: &CStr = c"FI_OFI_RXM_MSG_RX_SIZE";
+    // SAFETY: strings; an existing value stays. The call may not run beside one that reads the environment
+    // in another thread: MPI is being initialised, and its standard lets no thread use it yet.
+    unsafe { libc::setenv(NAME.as_ptr(), c"512".as_ptr(), 0) };
+}
+
 impl Provider {
-    fn of(functions: &Arc<Functions>, info: &Info) -> Result<Provider, Error> {
+    fn of(functions: &Arc<Functions>, info: &Info, depth: Depth) -> Result<Provider, Error> {
         let no_memory = || functions.failed("fi_dupinfo", -i64::from(libc::ENOMEM));
         // SAFETY: a description of the library's.
         let copy = unsafe { (functions.dupinfo)(info) };
         let info = NonNull::new(copy).ok_or_else(no_memory)?;
         let freed_on_error = Infos { functions, first: copy };
+        // Some providers make all buffers of an endpoint at once: tcp;ofi_rxm takes 70 MiB for its own depth.
+        // SAFETY: a description that nobody else has, with its parts.
+        let (tx, rx) = unsafe { (&mut *(*copy).tx_attr, &mut *(*copy).rx_attr) };
+        (tx.size, rx.size) = (tx.size.min(depth.sends), rx.size.min(depth.receives));
         let mut fabric = ptr::null_mut();
         // SAFETY: the attributes are part of the copy.
         let attributes = unsafe { info.as_ref() }.fabric_attr;
@@ -230,7 +248,7 @@ impl Provider {
         functions.check("fi_fabric", result)?;
         let fabric = NonNull::new(fabric).ok_or_else(no_memory)?;
         std::mem::forget(freed_on_error);
-        Ok(Provider { functions: Arc::clone(functions), info, fabric })
+        Ok(Provider { functions: Arc::clone(functions), info, fabric, depth })
     }
 
     pub(crate) fn info(&self) -> &Info {
@@ -283,10 +301,14 @@ mod tests {
     fn a_provider_that_is_not_there_is_named_beside_those_that_are() {
         let library = Library::open().expect("libfabric is installed");
         let wish = Wish { provider: Some("carrier pigeon".to_owned()), domain: None };
-        let text = library.provider(&wish).expect_err("no such provider").to_string();
+        let text = library
+            .provider(&wish, Depth { sends: 1, receives: 1 })
+            .expect_err("no such provider")
+            .to_string();
         assert!(text.contains("carrier pigeon") && text.contains("tcp"), "{text}");
         let wish = Wish { provider: None, domain: Some("moon0".to_owned()) };
-        let text = library.provider(&wish).expect_err("no such domain").to_string();
+        let text =
+            library.provider(&wish, Depth { sends: 1, receives: 1 }).expect_err("no such domain").to_string();
         assert!(text.contains("moon0"), "{text}");
     }
 }

@@ -120,7 +120,8 @@ impl Prepared {
     ) -> Result<Prepared> {
         heddle_platform::barrier::register();
         single_copy::allow_peers();
-        let fabric = Fabric::attach(world, settings.vnis, network, end_job).map_err(start_error)?;
+        let fabric = Fabric::attach(world, settings.vnis).map_err(start_error)?.failing_by(end_job);
+        let fabric = fabric.with_network(network).map_err(start_error)?;
         if !settings.single_copy {
             fabric.forbid_single_copies();
         }

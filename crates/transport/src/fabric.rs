@@ -108,24 +108,33 @@ pub struct Fabric {
 
 impl Fabric {
     /// Attaches to the job's segment, agreeing with the other ranks of the machine on the number of VNIs: the
-    /// first proposal wins. From then on they may send to this process. `fail` ends the process if a message
-    /// cannot be sent or read.
+    /// first proposal wins. From then on they may send to this process.
     ///
     /// # Errors
-    /// When the segment cannot be grown or mapped, or when there are ranks on other machines and no network.
-    pub fn attach(
-        world: &World,
-        vnis: usize,
-        network: Option<Network>,
-        fail: Fail,
-    ) -> Result<Fabric, TransportError> {
-        let fabric = Fabric::attach_with(world, vnis, Need::of_this_process())?;
-        let mut fabric = Fabric { fail, ..fabric };
-        if world.spans_machines() {
-            let network = network.ok_or(TransportError::NoNetwork { rank: fabric.rank })?;
-            fabric.ports = Some(Arc::new(fabric.open_ports(network)?));
+    /// When the segment cannot be grown or mapped.
+    pub fn attach(world: &World, vnis: usize) -> Result<Fabric, TransportError> {
+        Fabric::attach_with(world, vnis, Need::of_this_process())
+    }
+
+    /// The same fabric, which calls `fail` to end the process if a message cannot be sent or
+    /// read. Without this it panics.
+    #[must_use]
+    pub fn failing_by(self, fail: Fail) -> Fabric {
+        Fabric { fail, ..self }
+    }
+
+    /// The same fabric, with the network to ranks on other machines, if there are any; otherwise the network is
+    /// closed.
+    ///
+    /// # Errors
+    /// When there are such ranks and no network.
+    pub fn with_network(self, network: Option<Network>) -> Result<Fabric, TransportError> {
+        if self.local.len() == self.size {
+            return Ok(self);
         }
-        Ok(fabric)
+        let network = network.ok_or(TransportError::NoNetwork { rank: self.rank })?;
+        let ports = Some(Arc::new(self.open_ports(network)?));
+        Ok(Fabric { ports, ..self })
     }
 
     fn open_ports(&self, network: Network) -> Result<Ports, TransportError> {
@@ -134,6 +143,7 @@ impl Fabric {
             ranks: self.size as u32,
             local: Arc::clone(&self.local),
             vnis: self.vnis,
+            word_of: |rank, vni| World::word_of(rank, vni).map_err(|error| error.to_string()),
             fail: self.fail,
         };
         let opened = network.into_ports()?;

@@ -34,7 +34,7 @@ use crate::{BootstrapError, Job, JobControl, LocalRanks, World};
 use place::Place;
 use std::ffi::OsString;
 use std::os::fd::RawFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 use wire::Wire;
 
@@ -151,7 +151,7 @@ impl Joining {
             Some((lowest, place)) if *lowest < rank => (place.open(rank)?, 0),
             _ => (made.into_file(), local.len() as u32),
         };
-        let job = Job::made_here(file, rank, size, MadeHere { expects, finish })?;
+        let job = Job::made_here(file, rank, size, MadeHere { expects, finish, finish_at_exit })?;
         Ok(World { rank, size, appnum: self.appnum, job: Some(job), local })
     }
 }
@@ -173,6 +173,17 @@ fn finish() {
         // A launcher that has gone does not need to know.
         let _ = wire.finish();
     }
+}
+
+/// Does the same as [`finish`] when the process ends.
+fn finish_at_exit() {
+    extern "C" fn at_exit() {
+        finish();
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: the function lives as long as the process. If there is no room for it, the launcher takes the end
+    // for a failure.
+    ONCE.call_once(|| _ = unsafe { libc::atexit(at_exit) });
 }
 
 /// Has the launcher end the job with this exit status, once it has read what this process has printed. Does

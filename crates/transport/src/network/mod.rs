@@ -9,16 +9,20 @@
 //! | `packet.rs` | a message as it travels |
 //! | `address.rs` | the words by which others find a VNI |
 //! | `buffers.rs` | memory for packets |
-//! | `port.rs` | the port of a VNI: connections, flow control, order |
+//! | `connection.rs` | the connection to a rank: flow control, order |
+//! | `port.rs` | the port of a VNI: its endpoint and connections |
 //! | `pace.rs` | how often the network is looked at beside the rings |
 //! | `listener.rs` | the thread that wakes sleepers |
 
 mod address;
 mod buffers;
+mod connection;
 mod listener;
 mod pace;
 mod packet;
 mod port;
+#[cfg(test)]
+mod tests;
 
 use crate::fabric::TransportError;
 use crate::single_copy::random;
@@ -91,7 +95,7 @@ impl Network {
 pub(crate) struct Opened(Vec<port::Opened>);
 
 fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::Opened>, TransportError> {
-    let provider: Arc<Provider> = Arc::new(Library::open()?.provider(wish)?);
+    let provider: Arc<Provider> = Arc::new(Library::open()?.provider(wish, port::DEPTH)?);
     let key = random();
     let mut ports = Vec::new();
     for vni in 0..vnis {

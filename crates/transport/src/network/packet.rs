@@ -3,13 +3,15 @@
 //! ```text
 //!  0        8        12       16     17      18     20            24        32             40        64
 //!  ┌────────┬────────┬────────┬──────┬───────┬──────┬─────────────┬─────────┬──────────────┬─────────┬────
-//!  │ key    │ sender │ credit │ kind │ flags │ aux  │ zero        │ context │ source, tag  │ [extra] │ payload
+//!  │ key    │ sender │ credit │ kind │ flags │ aux  │ number      │ context │ source, tag  │ [extra] │ payload
 //!  └────────┴────────┴────────┴──────┴───────┴──────┴─────────────┴─────────┴──────────────┴─────────┴────
 //! ```
 //!
 //! The key is a number that the receiver has chosen and left with its address, so only processes of its job
 //! know it. `credit` is the number of messages of the receiver's that the sender of the packet has read since
-//! its last packet. All machines of a job have the same byte order.
+//! its last packet. The messages from one rank to a VNI of another are numbered: a provider matches packets with
+//! receives in order, but may report a long one as complete after a short one behind it. All machines of a job
+//! have the same byte order.
 
 use crate::failure::Garbage;
 use crate::slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
@@ -42,6 +44,8 @@ pub(super) struct Label {
 pub(super) struct Form {
     pub(super) header: Header,
     pub(super) has_extra: bool,
+    /// Its number among the messages of the sender.
+    pub(super) number: u32,
 }
 
 /// A packet, read.
@@ -67,10 +71,11 @@ pub(super) fn header_bytes(label: &Label, message: Option<&Form>) -> [u8; HEADER
     let mut flags = if label.throttled { THROTTLED } else { 0 };
     match message {
         None => flags |= EMPTY,
-        Some(Form { header, has_extra }) => {
+        Some(Form { header, has_extra, number }) => {
             flags |= if *has_extra { EXTRA } else { 0 };
             put(16, &[header.kind]);
             put(18, &header.aux.to_ne_bytes());
+            put(20, &number.to_ne_bytes());
             put(24, &header.context.to_ne_bytes());
             put(32, &header.envelope.bits().to_ne_bytes());
         }
@@ -117,7 +122,8 @@ impl Packet {
         }
         let envelope = Envelope::new((word(32) >> 32) as u32 as i32, word(32) as u32 as i32);
         let header = Header { kind, aux, context: word(24), envelope };
-        Ok(Packet { label, message: Some(Form { header, has_extra }) })
+        let number = half(&about[4..]);
+        Ok(Packet { label, message: Some(Form { header, has_extra, number }) })
     }
 }
 
@@ -130,6 +136,7 @@ mod tests {
     const FORM: Form = Form {
         header: Header { kind: 3, aux: 515, context: 1 << 40, envelope: Envelope::new(-2, 77) },
         has_extra: false,
+        number: u32::MAX,
     };
 
     #[test]

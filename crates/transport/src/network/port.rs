@@ -1,41 +1,31 @@
 //! The port of a VNI: its endpoint in the network, and its connections to ranks on other machines.
 //!
-//! **Flow control.** A sender has at most [`WINDOW`] messages on their way to a receiver that the receiver has
-//! not read; the receiver returns credit with its own packets, or with an empty one. So no sender floods a
-//! receiver, or holds up the others. Of a connection at most [`SENDS`] packets wait for the provider, each in
-//! a buffer of the connection's; a peer that does not read its network holds up nobody else.
-//!
-//! **Order.** The provider keeps the order of the packets of two endpoints. Packets that it cannot take yet
-//! (its queue is full, or the connection is being made) wait in their buffers, first in, first out.
-//!
 //! **Threads.** The endpoint wants one thread at a time, so the port has a mutex. It is free wherever the
 //! VNI's critical section guards its rings; where several threads are in a VNI at once, they take turns here.
 //! Messages that have arrived are given to their reader outside of it, since the reader may send.
 
 use super::address::VniAddress;
 use super::buffers::{Buffers, Owner, PACKET_BYTES, Place, RECEIVED};
+use super::connection::{Connection, Packed, SENDS};
 use super::packet::{Form, Label, Packet, Refused, header_bytes, payload_offset};
 use crate::failure::{Fail, Failure, Garbage, Peer};
-use crate::ring::Incoming;
+use crate::ring::{Incoming, Offer};
 use crate::slot::{EXTRA_BYTES, Header};
 use crate::throttle::Traffic;
 use heddle_bootstrap::{LocalRanks, World};
-use heddle_libfabric::{Address, Depth, Endpoint, LostOperation, Outcome, Provider};
+use heddle_libfabric::{Depth, Endpoint, LostOperation, Outcome, Provider};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most messages to one receiver that it has not read.
-const WINDOW: u32 = 128;
-/// A receiver that has read that many messages returns credit for them.
-const RETURNED_AT_ONCE: u32 = WINDOW / 4;
-/// The most packets to one receiver that the provider has not sent.
-const SENDS: usize = 32;
 /// The number of packets that can arrive before the port is polled.
 const RECEIVES: usize = 64;
-/// The most messages that are read before their buffers are given back.
+/// The most messages that are read in one poll.
 const READ_AT_ONCE: usize = 32;
+
+/// The operations of an endpoint at once.
+pub(super) const DEPTH: Depth = Depth { sends: 4 * SENDS, receives: RECEIVES };
 
 /// An endpoint that is not used yet: made before the ranks meet, since they have to learn its name.
 #[derive(Debug)]
@@ -47,8 +37,7 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn new(provider: &Arc<Provider>, key: u64) -> Result<Opened, heddle_libfabric::Error> {
-        let depth = Depth { sends: 8 * SENDS, receives: RECEIVES };
-        Ok(Opened { endpoint: Endpoint::open(provider, depth)?, key, inject_bytes: provider.inject_bytes() })
+        Ok(Opened { endpoint: Endpoint::open(provider)?, key, inject_bytes: provider.inject_bytes() })
     }
 
     /// The words by which others find the port.
@@ -67,6 +56,8 @@ pub(crate) struct ProcessPlace {
     pub(crate) local: Arc<LocalRanks>,
     /// The VNIs of each process.
     pub(crate) vnis: usize,
+    /// The word that a rank has left with a number: the address of its VNI.
+    pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
     /// How the process ends when a message cannot be sent or read.
     pub(crate) fail: Fail,
 }
@@ -94,36 +85,19 @@ struct State {
     key: u64,
     inject_bytes: usize,
     received: Buffers,
-    /// Packets that have arrived: their buffers, and their lengths.
-    arrived: VecDeque<(u32, u32)>,
+    /// Packets that are complete, in any order.
+    complete: VecDeque<Packed>,
+    /// Messages that have arrived, in the order of their senders, which stand beside them.
+    arrived: VecDeque<(u32, Packed)>,
     connections: HashMap<u32, Connection>,
     /// The connections that have packets which the provider has not taken.
-    delayed: Vec<u32>,
+    delayed: VecDeque<u32>,
     /// The ranks that are due credit.
-    creditors: Vec<u32>,
+    creditors: VecDeque<u32>,
     /// The packets that the provider has taken and not sent.
     under_way: usize,
     /// The packets of processes that do not know the key.
     strangers: u64,
-}
-
-/// The connection to a rank.
-#[derive(Debug)]
-struct Connection {
-    address: Address,
-    /// The peer's key.
-    key: u64,
-    buffers: Buffers,
-    /// The buffers that no packet is in.
-    free: Vec<u32>,
-    /// Packets that the provider has not taken: their buffers, and their lengths.
-    delayed: VecDeque<(u32, u32)>,
-    /// The number of messages that may be sent before the peer returns credit.
-    window: u32,
-    /// The number of messages of the peer that were read since credit was returned.
-    owed: u32,
-    /// True if the peer throttles its senders.
-    throttled: bool,
 }
 
 /// A message to be sent.
@@ -156,10 +130,11 @@ impl Port {
             key,
             inject_bytes,
             received,
+            complete: VecDeque::new(),
             arrived: VecDeque::with_capacity(RECEIVES),
             connections: HashMap::new(),
-            delayed: Vec::new(),
-            creditors: Vec::new(),
+            delayed: VecDeque::new(),
+            creditors: VecDeque::new(),
             under_way: 0,
             strangers: 0,
         });
@@ -176,7 +151,7 @@ impl Port {
         let mut state = self.state();
         let connection = self.connection(&mut state, peer);
         let refused = connection.throttled && message.traffic != Traffic::Protocol;
-        if refused || connection.window == 0 {
+        if refused || !connection.has_window() {
             return false;
         }
         if connection.free.is_empty() {
@@ -184,9 +159,9 @@ impl Port {
         }
         let connection = self.connection(&mut state, peer);
         let Some(index) = connection.free.pop() else { return false };
-        connection.window -= 1;
         let place = connection.buffers.place(index as usize);
-        let form = Form { header: *message.header, has_extra: message.extra.is_some() };
+        let number = connection.number_next();
+        let form = Form { header: *message.header, has_extra: message.extra.is_some(), number };
         let offset = payload_offset(form.has_extra);
         self.write_header(connection, place, Some(&form));
         if let Some(extra) = message.extra {
@@ -195,7 +170,7 @@ impl Port {
             unsafe { at.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
         }
         fill(place.packet().wrapping_add(offset));
-        self.post(&mut state, peer, index, (offset + message.len) as u32);
+        self.post(&mut state, peer, Packed { index, len: (offset + message.len) as u32 });
         true
     }
 
@@ -209,7 +184,7 @@ impl Port {
         let label = Label {
             key: connection.key,
             sender: self.process.rank,
-            credit: std::mem::take(&mut connection.owed),
+            credit: connection.return_credit(),
             // SAFETY: the flag lives longer than the port. Relaxed: a hint.
             throttled: unsafe { &*self.throttle }.load(Ordering::Relaxed) != 0,
         };
@@ -230,7 +205,7 @@ impl Port {
 
     #[cold]
     fn connect(&self, endpoint: &mut Endpoint, peer: u32) -> Connection {
-        let connected = World::word_of(peer, self.vni).map_err(|error| error.to_string()).and_then(|word| {
+        let connected = (self.process.word_of)(peer, self.vni).and_then(|word| {
             let Some(address) = VniAddress::parse(&word) else {
                 return Err(format!("its address is {word:?}, which no rank has left"));
             };
@@ -241,18 +216,7 @@ impl Port {
                      all ranks"
                 ));
             }
-            let buffers = Buffers::new(endpoint, peer, SENDS).map_err(|error| error.to_string())?;
-            let at = endpoint.insert(&address.name).map_err(|error| error.to_string())?;
-            Ok(Connection {
-                address: at,
-                key: address.key,
-                buffers,
-                free: (0..SENDS as u32).rev().collect(),
-                delayed: VecDeque::new(),
-                window: WINDOW,
-                owed: 0,
-                throttled: false,
-            })
+            Connection::new(endpoint, peer, &address)
         });
         connected.unwrap_or_else(|why| self.lose(peer, why))
     }
@@ -264,16 +228,16 @@ impl Port {
     }
 
     /// Gives a packet to the provider, behind those that wait for it.
-    fn post(&self, state: &mut State, peer: u32, index: u32, len: u32) {
+    fn post(&self, state: &mut State, peer: u32, packet: Packed) {
         let State { connections, endpoint, inject_bytes, under_way, delayed, .. } = state;
         let Some(connection) = connections.get_mut(&peer) else { unreachable!("it has a packet") };
         if connection.delayed.is_empty() {
-            if self.hand_over(endpoint, connection, peer, (index, len), *inject_bytes, under_way) {
+            if self.hand_over(endpoint, connection, peer, packet, *inject_bytes, under_way) {
                 return;
             }
-            delayed.push(peer);
+            delayed.push_back(peer);
         }
-        connection.delayed.push_back((index, len));
+        connection.delayed.push_back(packet);
     }
 
     /// Gives a packet to the provider. Returns false if that does not take it now.
@@ -282,7 +246,7 @@ impl Port {
         endpoint: &mut Endpoint,
         connection: &mut Connection,
         peer: u32,
-        (index, len): (u32, u32),
+        Packed { index, len }: Packed,
         inject_bytes: usize,
         under_way: &mut usize,
     ) -> bool {
@@ -309,13 +273,13 @@ impl Port {
 
     /// Makes progress: gives delayed packets to the provider, takes back buffers, and notes what has arrived.
     fn poll(&self, state: &mut State) -> bool {
-        let State { endpoint, connections, arrived, under_way, .. } = state;
+        let State { endpoint, connections, complete, under_way, .. } = state;
         let mut lost = None;
         let happened = endpoint.poll(
             |done| {
                 let owner = owner(done.context);
                 if owner.peer == RECEIVED {
-                    arrived.push_back((owner.index, done.len as u32));
+                    complete.push_back(Packed { index: owner.index, len: done.len as u32 });
                 } else if let Some(connection) = connections.get_mut(&owner.peer) {
                     connection.free.push(owner.index);
                     *under_way -= 1;
@@ -326,7 +290,20 @@ impl Port {
         if let Some(operation) = lost {
             self.lost(operation);
         }
+        while let Some(packet) = state.complete.pop_front() {
+            self.sort_in(state, packet);
+        }
         self.send_delayed(state) | (happened != 0)
+    }
+
+    /// Puts a message that is complete behind those of its sender that were sent before.
+    fn sort_in(&self, state: &mut State, packet: Packed) {
+        let Some((sender, number)) = self.open(state, packet) else {
+            return self.receive_again(state, packet.index);
+        };
+        let State { connections, arrived, .. } = state;
+        let Some(connection) = connections.get_mut(&sender) else { unreachable!("it was opened") };
+        connection.in_turn(number, packet, |packet| arrived.push_back((sender, packet)));
     }
 
     /// Ends the process because an operation has failed.
@@ -342,19 +319,21 @@ impl Port {
     /// Gives delayed packets to the provider, and sends credit that could not be sent before.
     fn send_delayed(&self, state: &mut State) -> bool {
         let mut happened = false;
-        for peer in std::mem::take(&mut state.delayed) {
+        for _ in 0..state.delayed.len() {
+            let Some(peer) = state.delayed.pop_front() else { break };
             let State { connections, endpoint, inject_bytes, under_way, delayed, .. } = &mut *state;
             let Some(connection) = connections.get_mut(&peer) else { continue };
             while let Some(packet) = connection.delayed.pop_front() {
                 if !self.hand_over(endpoint, connection, peer, packet, *inject_bytes, under_way) {
                     connection.delayed.push_front(packet);
-                    delayed.push(peer);
+                    delayed.push_back(peer);
                     break;
                 }
                 happened = true;
             }
         }
-        for peer in std::mem::take(&mut state.creditors) {
+        for _ in 0..state.creditors.len() {
+            let Some(peer) = state.creditors.pop_front() else { break };
             self.return_credit(state, peer);
         }
         happened
@@ -363,66 +342,57 @@ impl Port {
     /// Returns credit to a peer that is due enough, by an empty packet.
     fn return_credit(&self, state: &mut State, peer: u32) {
         let connection = self.connection(state, peer);
-        if connection.owed < RETURNED_AT_ONCE {
+        if !connection.owes_enough() {
             return;
         }
-        let Some(index) = connection.free.pop() else { return state.creditors.push(peer) };
+        let Some(index) = connection.free.pop() else {
+            if !state.creditors.contains(&peer) {
+                state.creditors.push_back(peer);
+            }
+            return;
+        };
         let place = connection.buffers.place(index as usize);
         self.write_header(connection, place, None);
-        self.post(state, peer, index, payload_offset(false) as u32);
+        self.post(state, peer, Packed { index, len: payload_offset(false) as u32 });
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message). Returns how many there were.
     /// One thread at a time calls this or [`offer`](Self::offer).
     pub(crate) fn read(&self, mut read: impl FnMut(usize, &Incoming)) -> usize {
-        let mut batch = [(0, 0); READ_AT_ONCE];
         let mut state = self.state();
         if state.arrived.is_empty() {
             self.poll(&mut state);
         }
-        let count = state.arrived.len().min(READ_AT_ONCE);
-        for (slot, packet) in batch.iter_mut().zip(state.arrived.drain(..count)) {
-            *slot = packet;
-        }
         let mut taken = 0;
-        for &(index, len) in &batch[..count] {
-            let packet = self.open(&mut state, index, len);
-            if let Some((sender, message)) = packet {
-                drop(state);
-                read(sender as usize, &message);
-                taken += 1;
-                state = self.state();
-                self.count_read(&mut state, sender);
-            }
-            self.receive_again(&mut state, index);
+        while taken < READ_AT_ONCE
+            && let Some((sender, packet)) = state.arrived.pop_front()
+        {
+            let message = self.message(&state, packet);
+            drop(state);
+            read(sender as usize, &message);
+            taken += 1;
+            state = self.state();
+            self.count_read(&mut state, sender, packet);
         }
         taken
     }
 
     /// Shows the next message to `read`, if there is one, and takes it out if `read` says so.
-    pub(crate) fn offer(&self, read: impl FnOnce(&Incoming) -> bool) -> crate::ring::Offer {
-        use crate::ring::Offer;
+    pub(crate) fn offer(&self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
         let mut state = self.state();
         if state.arrived.is_empty() {
             self.poll(&mut state);
         }
-        while let Some(&(index, len)) = state.arrived.front() {
-            let Some((sender, message)) = self.open(&mut state, index, len) else {
-                state.arrived.pop_front();
-                self.receive_again(&mut state, index);
-                continue;
-            };
-            drop(state);
-            if !read(&message) {
-                return Offer::Refused;
-            }
-            state = self.state();
-            state.arrived.pop_front();
-            self.count_read(&mut state, sender);
-            self.receive_again(&mut state, index);
-            return Offer::Taken;
+        let Some(&(sender, packet)) = state.arrived.front() else { return Offer::Nothing };
+        let message = self.message(&state, packet);
+        drop(state);
+        if !read(&message) {
+            return Offer::Refused;
         }
-        Offer::Nothing
+        let mut state = self.state();
+        state.arrived.pop_front();
+        self.count_read(&mut state, sender, packet);
+        Offer::Taken
     }
 
     /// Returns true if no message has arrived and nothing waits to be sent.
@@ -454,46 +424,47 @@ impl Port {
         self.state().strangers
     }
 
-    /// Reads a packet. Returns the sender and the message, if there is one in it.
-    fn open(&self, state: &mut State, index: u32, len: u32) -> Option<(u32, Incoming)> {
-        let place = state.received.place(index as usize);
-        // SAFETY: a received packet, whose buffer nobody else uses until it receives again.
-        let bytes = unsafe { std::slice::from_raw_parts(place.packet(), len as usize) };
-        let (label, message) = match Packet::read(bytes, state.key, self.process.ranks) {
-            Ok(Packet { label, message }) => (label, message),
-            Err(Refused::Stranger) => {
+    /// The bytes of a packet that has arrived.
+    fn bytes<'a>(&self, state: &State, packet: Packed) -> &'a [u8] {
+        let place = state.received.place(packet.index as usize);
+        // SAFETY: a received packet, whose buffer nobody else uses until it receives again; no caller keeps the
+        // bytes so long.
+        unsafe { std::slice::from_raw_parts(place.packet(), packet.len as usize) }
+    }
+
+    /// Reads what a packet says besides its message. Returns the sender and the number of the message, if there
+    /// is one in it.
+    fn open(&self, state: &mut State, packet: Packed) -> Option<(u32, u32)> {
+        let bytes = self.bytes(state, packet);
+        let Packet { label, message } = match Packet::read(bytes, state.key, self.process.ranks) {
+            Ok(packet) if self.process.local.index_of(packet.label.sender).is_none() => packet,
+            Ok(_) | Err(Refused::Stranger) => {
                 state.strangers += 1;
                 return None;
             }
             Err(Refused::Garbage(peer, what)) => self.refuse(peer, what),
         };
-        if self.process.local.index_of(label.sender).is_some() {
-            state.strangers += 1;
-            return None;
-        }
-        // A packet that is offered again brings its credit once.
-        self.take_credit(state, place, &label);
-        let Form { header, has_extra } = message?;
-        let offset = payload_offset(has_extra);
-        let payload = place.packet().wrapping_add(offset);
-        let extra = if has_extra { payload.wrapping_sub(EXTRA_BYTES) } else { payload };
-        // SAFETY: the payload lies in the buffer, which receives again only after the message was read; 24
-        // bytes can be read behind `extra`, since a buffer is longer than that.
-        Some((label.sender, unsafe { Incoming::new(header, (payload, bytes.len() - offset), extra) }))
-    }
-
-    fn take_credit(&self, state: &mut State, place: Place, label: &Label) {
         let connection = self.connection(state, label.sender);
         connection.throttled = label.throttled;
-        if label.credit == 0 {
-            return;
-        }
-        if label.credit > WINDOW - connection.window {
+        if !connection.take_credit(label.credit) {
             self.refuse(label.sender, Garbage::Credit { credit: label.credit });
         }
-        connection.window += label.credit;
-        // SAFETY: the place of the credit in the header of a received packet.
-        unsafe { place.packet().wrapping_add(12).cast::<[u8; 4]>().write([0; 4]) };
+        message.map(|form| (label.sender, form.number))
+    }
+
+    /// The message of a packet that was [opened](Self::open).
+    fn message(&self, state: &State, packet: Packed) -> Incoming {
+        let bytes = self.bytes(state, packet);
+        let read = Packet::read(bytes, state.key, self.process.ranks);
+        let Ok(Packet { message: Some(Form { header, has_extra, .. }), .. }) = read else {
+            unreachable!("it was opened")
+        };
+        let payload = &bytes[payload_offset(has_extra)..];
+        let start = payload.as_ptr();
+        let extra = if has_extra { start.wrapping_sub(EXTRA_BYTES) } else { start };
+        // SAFETY: the payload lies in the buffer, which receives again only after the message was read; 24
+        // bytes can be read behind `extra`, since a buffer is longer than that.
+        unsafe { Incoming::new(header, (start, payload.len()), extra) }
     }
 
     #[cold]
@@ -501,8 +472,10 @@ impl Port {
         Peer { rank: peer as usize, fail: self.process.fail }.refuse(what)
     }
 
-    fn count_read(&self, state: &mut State, sender: u32) {
-        self.connection(state, sender).owed += 1;
+    /// Gives back the buffer of a message that was read, and counts it for the sender's credit.
+    fn count_read(&self, state: &mut State, sender: u32, packet: Packed) {
+        self.receive_again(state, packet.index);
+        self.connection(state, sender).count_read();
         self.return_credit(state, sender);
     }
 

@@ -1,0 +1,167 @@
+//! The connection of a VNI to the same VNI of a rank on another machine.
+//!
+//! **Flow control.** A sender has at most [`WINDOW`] messages on their way to a receiver that the receiver has
+//! not read; the receiver returns credit with its own packets, or with an empty one. So no sender floods a
+//! receiver, or holds up the others. Of a connection at most [`SENDS`] packets wait for the provider, each in
+//! a buffer of the connection's; a peer that does not read its network holds up nobody else.
+//!
+//! **Order.** Packets that the provider cannot take yet (its queue is full, or the connection is being made) wait
+//! in their buffers, first in, first out. Messages that are complete before others of their sender's wait until
+//! their number has its turn.
+
+use super::address::VniAddress;
+use super::buffers::Buffers;
+use heddle_libfabric::{Address, Endpoint};
+use std::collections::VecDeque;
+
+/// The most messages to one receiver that it has not read.
+const WINDOW: u32 = 128;
+/// A receiver that has read that many messages returns credit for them.
+const RETURNED_AT_ONCE: u32 = WINDOW / 4;
+/// The most packets to one receiver that the provider has not sent.
+pub(super) const SENDS: usize = 32;
+
+/// A packet in a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// The number of the buffer.
+    pub(super) index: u32,
+    /// Bytes.
+    pub(super) len: u32,
+}
+
+/// The connection to a rank.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) address: Address,
+    /// The peer's key.
+    pub(super) key: u64,
+    pub(super) buffers: Buffers,
+    /// The buffers that no packet is in.
+    pub(super) free: Vec<u32>,
+    /// Packets that the provider has not taken.
+    pub(super) delayed: VecDeque<Packed>,
+    /// True if the peer throttles its senders.
+    pub(super) throttled: bool,
+    flow: Flow,
+    order: Order,
+}
+
+/// The messages between two ranks that have not been read.
+#[derive(Debug)]
+struct Flow {
+    /// The number of messages that may be sent before the peer returns credit.
+    window: u32,
+    /// The number of messages of the peer that were read since credit was returned.
+    owed: u32,
+}
+
+/// The numbers of messages.
+#[derive(Debug, Default)]
+struct Order {
+    /// The number of the next message that is sent.
+    next_sent: u32,
+    /// The number of the next message of the peer's.
+    next_read: u32,
+    /// Messages of the peer's that were complete before others, by their numbers.
+    early: Vec<(u32, Packed)>,
+}
+
+impl Connection {
+    /// Connects to a rank, whose port has this address.
+    ///
+    /// # Errors
+    /// Why that cannot be done.
+    pub(super) fn new(
+        endpoint: &mut Endpoint,
+        peer: u32,
+        address: &VniAddress,
+    ) -> Result<Connection, String> {
+        let buffers = Buffers::new(endpoint, peer, SENDS).map_err(|error| error.to_string())?;
+        Ok(Connection {
+            address: endpoint.insert(&address.name).map_err(|error| error.to_string())?,
+            key: address.key,
+            buffers,
+            free: (0..SENDS as u32).rev().collect(),
+            delayed: VecDeque::new(),
+            throttled: false,
+            flow: Flow { window: WINDOW, owed: 0 },
+            order: Order::default(),
+        })
+    }
+
+    /// Returns true if a message may be sent.
+    pub(super) fn has_window(&self) -> bool {
+        self.flow.window != 0
+    }
+
+    /// The number of the message that is sent next. It counts against the window.
+    pub(super) fn number_next(&mut self) -> u32 {
+        self.flow.window -= 1;
+        let number = self.order.next_sent;
+        self.order.next_sent = number.wrapping_add(1);
+        number
+    }
+
+    /// Takes credit that the peer returns. Returns false if it is for more messages than are on their way.
+    pub(super) fn take_credit(&mut self, credit: u32) -> bool {
+        let is_right = credit <= WINDOW - self.flow.window;
+        if is_right {
+            self.flow.window += credit;
+        }
+        is_right
+    }
+
+    /// Counts a message of the peer's that was read.
+    pub(super) fn count_read(&mut self) {
+        self.flow.owed += 1;
+    }
+
+    /// Returns true if the peer is due so much credit that it gets an empty packet for it.
+    pub(super) fn owes_enough(&self) -> bool {
+        self.flow.owed >= RETURNED_AT_ONCE
+    }
+
+    /// The credit that goes with a packet.
+    pub(super) fn return_credit(&mut self) -> u32 {
+        std::mem::take(&mut self.flow.owed)
+    }
+
+    /// Gives a message that is complete to `next` when its number has its turn, and then those that were
+    /// complete before it and follow it.
+    pub(super) fn in_turn(&mut self, number: u32, packet: Packed, next: impl FnMut(Packed)) {
+        self.order.in_turn(number, packet, next);
+    }
+}
+
+impl Order {
+    fn in_turn(&mut self, number: u32, packet: Packed, mut next: impl FnMut(Packed)) {
+        self.early.push((number, packet));
+        while let Some(turn) = self.early.iter().position(|(number, _)| *number == self.next_read) {
+            self.next_read = self.next_read.wrapping_add(1);
+            next(self.early.swap_remove(turn).1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn messages_come_in_the_order_of_their_numbers(
+            order in Just((0..50u32).collect::<Vec<_>>()).prop_shuffle(),
+            first: u32,
+        ) {
+            let mut numbers = Order { next_read: first, ..Order::default() };
+            let mut seen = Vec::new();
+            for index in order {
+                let packet = Packed { index, len: 0 };
+                numbers.in_turn(first.wrapping_add(index), packet, |packet| seen.push(packet.index));
+            }
+            prop_assert_eq!(seen, (0..50).collect::<Vec<_>>());
+        }
+    }
+}

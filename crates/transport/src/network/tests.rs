@@ -1,0 +1,154 @@
+//! Ports of two ranks of one process, over the loopback.
+
+use super::port::{DEPTH, Opened};
+use super::{Outgoing, Port, ProcessPlace};
+use crate::failure::Failure;
+use crate::geometry::LONGEST_PAYLOAD;
+use crate::slot::{EXTRA_BYTES, Envelope, Header};
+use crate::throttle::Traffic;
+use heddle_bootstrap::LocalRanks;
+use heddle_libfabric::{Library, Provider, Wish};
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+const RANKS: u32 = 3;
+
+/// The addresses that the ranks of all tests have left: the rank, the VNI, which is the test's number, and the word.
+static WORDS: Mutex<Vec<(u32, usize, String)>> = Mutex::new(Vec::new());
+
+fn word_of(rank: u32, vni: usize) -> Result<String, String> {
+    let words = WORDS.lock().expect("no test fails here");
+    let found = words.iter().find(|(r, v, _)| (*r, *v) == (rank, vni));
+    found.map(|(_, _, word)| word.clone()).ok_or_else(|| format!("rank {rank} has left no word {vni}"))
+}
+
+fn fail(failure: &Failure) -> ! {
+    panic!("{failure}");
+}
+
+/// The flag by which each rank throttles its senders.
+static THROTTLES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
+
+fn provider() -> Arc<Provider> {
+    let wish = Wish { provider: Some("tcp;ofi_rxm".to_owned()), domain: Some("lo".to_owned()) };
+    let library = Library::open().expect("libfabric is installed");
+    Arc::new(library.provider(&wish, DEPTH).expect("the provider"))
+}
+
+/// The port of a rank whose machine has no other, and its key.
+fn port(provider: &Arc<Provider>, rank: u32, test: usize, vnis: usize) -> Port {
+    let opened = Opened::new(provider, 100 + u64::from(rank)).expect("an endpoint");
+    let word = opened.address(vnis).expect("a name").to_string();
+    WORDS.lock().expect("no test fails here").push((rank, test, word));
+    let local = Arc::new(LocalRanks::of(vec![rank]));
+    let process = ProcessPlace { rank, ranks: RANKS, local, vnis: 4, word_of, fail };
+    // SAFETY: the flags live as long as the process.
+    unsafe { Port::new(test, process, &raw const THROTTLES[rank as usize % 2], opened) }.expect("a port")
+}
+
+fn header(tag: i32) -> Header {
+    Header { kind: 1, aux: 0, context: 5, envelope: Envelope::new(0, tag) }
+}
+
+/// Sends a message of that many bytes, all of which are `tag`.
+fn send(port: &Port, peer: u32, traffic: Traffic, tag: i32, len: usize) -> bool {
+    let (header, extra) = (header(tag), [tag as u8; EXTRA_BYTES]);
+    let extra = (len > 40).then_some(&extra);
+    let message = Outgoing { traffic, header: &header, len, extra };
+    // SAFETY: a packet has room for the longest payload.
+    port.send(peer, message, |to| unsafe { to.write_bytes(tag as u8, len) })
+}
+
+/// Reads what has arrived, and checks it. Returns the tags.
+fn read(port: &Port, from: usize) -> Vec<i32> {
+    let mut tags = Vec::new();
+    port.read(|sender, message| {
+        let tag = message.header.envelope.tag();
+        assert_eq!((sender, message.header), (from, header(tag)));
+        assert!(message.payload().iter().all(|byte| *byte == tag as u8));
+        assert!(!message.has_extra() || message.extra() == [tag as u8; EXTRA_BYTES]);
+        tags.push(tag);
+    });
+    tags
+}
+
+#[test]
+fn a_flood_of_all_lengths_arrives_in_order_and_waits_for_its_reader() {
+    const MESSAGES: i32 = 2000;
+    let provider = provider();
+    let (from, to) = (port(&provider, 0, 0, 4), port(&provider, 1, 0, 4));
+    let len = |tag: i32| [0, 8, 40, 41, 1000, 20_000, LONGEST_PAYLOAD][tag as usize % 7];
+    let mut sent = 0;
+    // A receiver that reads nothing holds up its sender.
+    for _ in 0..20_000 {
+        sent += i32::from(send(&from, 1, Traffic::Eager, sent, len(sent)));
+        from.read(|_, _| panic!("nobody sends to it"));
+    }
+    assert!((1..200).contains(&sent), "{sent}");
+    let mut tags = Vec::new();
+    while tags.len() < MESSAGES as usize {
+        if sent < MESSAGES && send(&from, 1, Traffic::Eager, sent, len(sent)) {
+            sent += 1;
+        }
+        from.read(|_, _| panic!("nobody sends to it"));
+        tags.extend(read(&to, 0));
+    }
+    assert_eq!(tags, (0..MESSAGES).collect::<Vec<_>>());
+    while !from.is_drained() {}
+}
+
+#[test]
+fn a_receiver_that_throttles_its_senders_gets_only_messages_of_protocols() {
+    let provider = provider();
+    let (from, to) = (port(&provider, 0, 1, 4), port(&provider, 1, 1, 4));
+    THROTTLES[1].store(1, Ordering::Relaxed);
+    let (mut sent, mut refused) = (0, false);
+    while !refused {
+        sent += i32::from(send(&from, 1, Traffic::Eager, sent, 8));
+        from.read(|_, _| panic!("nobody sends to it"));
+        read(&to, 0);
+        refused = from.is_throttled(1);
+    }
+    assert!(!send(&from, 1, Traffic::Eager, 0, 8));
+    assert!(send(&from, 1, Traffic::Protocol, 0, 8));
+    THROTTLES[1].store(0, Ordering::Relaxed);
+    // It learns of the end with the credit for later messages.
+    while from.is_throttled(1) {
+        send(&from, 1, Traffic::Protocol, 0, 8);
+        from.read(|_, _| panic!("nobody sends to it"));
+        read(&to, 0);
+    }
+    assert!(send(&from, 1, Traffic::Eager, 0, 8));
+}
+
+#[test]
+fn strangers_are_counted_and_not_read() {
+    let provider = provider();
+    let (stranger, to) = (port(&provider, 0, 2, 4), port(&provider, 1, 2, 4));
+    // Another key than that of the receiver, which a stranger cannot know.
+    for word in WORDS.lock().expect("no test fails here").iter_mut() {
+        if (word.0, word.1) == (1, 2) {
+            word.2 = word.2.replace(":65:", ":66:");
+        }
+    }
+    while to.strangers() < 3 {
+        send(&stranger, 1, Traffic::Eager, 0, 8);
+        stranger.read(|_, _| panic!("nobody sends to it"));
+        assert_eq!(read(&to, 0), []);
+    }
+}
+
+#[test]
+#[should_panic(expected = "it has 3 VNIs and this process has 4: set HEDDLE_VNIS")]
+fn a_rank_with_another_number_of_vnis_is_refused() {
+    let provider = provider();
+    let (from, _to) = (port(&provider, 0, 3, 4), port(&provider, 1, 3, 3));
+    send(&from, 1, Traffic::Eager, 0, 8);
+}
+
+#[test]
+#[should_panic(expected = "rank 2 on another machine cannot be reached: rank 2 has left no word")]
+fn a_rank_without_an_address_is_named() {
+    let from = port(&provider(), 0, 4, 4);
+    send(&from, 2, Traffic::Eager, 0, 8);
+}
