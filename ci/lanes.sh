@@ -38,6 +38,8 @@ lane_hydra() {
         --build-dir "$build/tests/hydra" --models per-vni-mutex --cover one \
         -k '^(abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence)'
 }
+# Machines are network namespaces, where the kernel lets us make some.
+lane_machines() { tests/machines/test.sh "$build" "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}"; }
 lane_tools() { tests/launcher/tools.sh; }
 lane_sync_c() { tests/sync_c/run.sh "$build"; }
 lane_rma_locks_c() {

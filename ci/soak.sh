@@ -15,6 +15,10 @@ python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec"
 # A million objects of each kind, and no growth.
 FLAT_COUNT=1000000 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
     --models per-vni-mutex,lock-free,csync --cover one --jobs 1 -k lifetime_flat_objects
+# Several machines, under every model.
+status=0
+tests/machines/test.sh "$build" .peers/mpich all || status=$?
+[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
 # With odd numbers of ranks make test runs a sample.
 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "3 5"
 tests/fuzz/run.py "$build" --runs 10000

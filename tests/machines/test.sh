@@ -51,7 +51,8 @@ refused "on moon0.*it has" HEDDLE_FABRIC_DOMAIN=moon0
 # Each rank tells the machines apart, and the shape of the machines does not matter.
 for shape in "2 1 5" "3 2 7" "4 1 4"; do
     read -r machines each ranks <<<"$shape"
-    on "$machines" "$each" timeout 60 "$hydra" -n "$ranks" "$ring" || fail "ring: $shape"
+    said=$(on "$machines" "$each" timeout 60 "$hydra" -n "$ranks" "$ring" 2>&1) || fail "ring: $shape: $said"
+    grep -q "^$ranks ranks on $machines machines: .* $((1000 * (ranks - 1))) times" <<<"$said" || fail "ring: $shape: $said"
     echo "ok   ring of $ranks ranks on $machines machines, $each a machine"
 done
 

@@ -12,10 +12,10 @@
 //! | [`pmi`] | MPICH's Hydra, or another launcher that speaks PMI-1; any machines | `PMI_FD` |
 //! | none | a shell: the program was run directly | no variable of a mechanism: a world of one |
 //!
-//! Both mechanisms share one anonymous memory file among all ranks of a machine ([`LocalRanks`]). It begins with the
-//! control block ([`control`]); everything behind [`Job::transport_offset`] belongs to the
-//! transport, which grows the file and maps it (see [`Mapping`]). The file has no name, so nothing of
-//! a job can outlive its processes.
+//! Both mechanisms share one anonymous memory file among all ranks of a machine ([`LocalRanks`]). It begins
+//! with the control block ([`control`]); everything behind [`Job::transport_offset`] belongs to the
+//! transport, which grows the file and maps it (see [`Mapping`]). The file has no name, so nothing of a job
+//! can outlive its processes.
 
 pub mod builtin;
 pub mod control;

@@ -318,3 +318,25 @@ pub(crate) struct MsgOps {
     pub(crate) sendmsg: Unused,
     pub(crate) inject: unsafe extern "C" fn(*mut Ep, *const c_void, usize, u64) -> isize,
 }
+
+/// References to the parts of live objects and descriptions, which have all of them.
+macro_rules! parts {
+    ($($object:ident { $($field:ident: $method:ident -> $part:ty),* })*) => {
+        $(impl $object {
+            $(pub(crate) fn $method(&self) -> &$part {
+                // SAFETY: the library has made the object with all its parts, which live as long.
+                unsafe { &*self.$field }
+            })*
+        })*
+    };
+}
+
+parts! {
+    Fid { ops: functions -> Ops }
+    Fabric { ops: functions -> FabricOps }
+    Domain { ops: functions -> DomainOps, mr: registration -> MrOps }
+    Av { ops: functions -> AvOps }
+    Cq { ops: functions -> CqOps }
+    Ep { cm: management -> CmOps, msg: messages -> MsgOps }
+    Info { tx_attr: sending -> TxAttr, domain_attr: of_domain -> DomainAttr, fabric_attr: of_fabric -> FabricAttr }
+}

@@ -4,6 +4,7 @@
 use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
 use crate::library::Provider;
+use crate::object::{Closing, close};
 use crate::registered::Registered;
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
@@ -19,15 +20,6 @@ const AT_ONCE: usize = 16;
 /// The address of a peer in an endpoint's address vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(u64);
-
-/// How many operations an endpoint has at once.
-#[derive(Debug, Clone, Copy)]
-pub struct Depth {
-    /// Sends.
-    pub sends: usize,
-    /// Receives.
-    pub receives: usize,
-}
 
 /// What has become of a call that the provider may put off.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,43 +55,6 @@ pub struct Endpoint {
 // SAFETY: one thread at a time uses it, which `&mut self` says; it may be another one each time.
 unsafe impl Send for Endpoint {}
 
-/// Closes an object.
-///
-/// # Safety
-/// It is live, and nothing uses it any more.
-pub(crate) unsafe fn close(fid: *mut Fid) {
-    // SAFETY: every object begins with its table of functions.
-    let close = unsafe { (*(*fid).ops).close };
-    // SAFETY: by the caller's promise. There is nothing to be done about an object that stays.
-    unsafe { close(fid) };
-}
-
-/// Closes an object unless it is [kept](Closing::keep).
-struct Closing<T>(NonNull<T>);
-
-impl<T> Closing<T> {
-    fn new(object: *mut T, failed: impl FnOnce() -> Error) -> Result<Closing<T>, Error> {
-        NonNull::new(object).map(Closing).ok_or_else(failed)
-    }
-
-    fn keep(self) -> NonNull<T> {
-        let object = self.0;
-        std::mem::forget(self);
-        object
-    }
-
-    fn fid(&self) -> *mut Fid {
-        self.0.as_ptr().cast()
-    }
-}
-
-impl<T> Drop for Closing<T> {
-    fn drop(&mut self) {
-        // SAFETY: an object of libfabric, which nothing uses yet.
-        unsafe { close(self.fid()) };
-    }
-}
-
 impl Endpoint {
     /// Makes an endpoint, ready to send and to receive.
     ///
@@ -111,14 +66,12 @@ impl Endpoint {
         let info = provider.info.as_ptr();
 
         let mut domain = ptr::null_mut();
-        // SAFETY: a live fabric.
-        let open = unsafe { (*provider.fabric.as_ref().ops).domain };
+        let open = provider.fabric().functions().domain;
         // SAFETY: the description belongs to the fabric.
         let result = unsafe { open(provider.fabric.as_ptr(), info, &raw mut domain, ptr::null_mut()) };
         functions.check("fi_domain", result)?;
         let domain = Closing::new(domain, missing("fi_domain"))?;
-        // SAFETY: a live domain.
-        let ops = unsafe { &*domain.0.as_ref().ops };
+        let ops = domain.get().functions();
 
         let mut attributes = abi::AvAttr {
             kind: abi::AV_TABLE,
@@ -144,8 +97,7 @@ impl Endpoint {
         let result = unsafe { (ops.endpoint)(domain.0.as_ptr(), info, &raw mut endpoint, ptr::null_mut()) };
         functions.check("fi_endpoint", result)?;
         let endpoint = Closing::new(endpoint, missing("fi_endpoint"))?;
-        // SAFETY: a live endpoint.
-        let table = unsafe { &*(*endpoint.fid()).ops };
+        let table = endpoint.get().fid.functions();
         for (object, flags) in [(addresses.fid(), 0), (completions.fid(), abi::SEND | abi::RECV)] {
             // SAFETY: live objects of one domain.
             let result = unsafe { (table.bind)(endpoint.fid(), object, flags) };
@@ -166,6 +118,11 @@ impl Endpoint {
         })
     }
 
+    fn endpoint(&self) -> &Ep {
+        // SAFETY: a live endpoint.
+        unsafe { self.endpoint.as_ref() }
+    }
+
     /// The name by which peers find the endpoint.
     ///
     /// # Errors
@@ -173,8 +130,7 @@ impl Endpoint {
     pub fn name(&self) -> Result<Vec<u8>, Error> {
         let mut name = vec![0u8; LONGEST_NAME];
         let mut len = name.len();
-        // SAFETY: a live endpoint.
-        let getname = unsafe { (*self.endpoint.as_ref().cm).getname };
+        let getname = self.endpoint().management().getname;
         // SAFETY: a live endpoint, and room for the name.
         let result =
             unsafe { getname(self.endpoint.as_ptr().cast(), name.as_mut_ptr().cast(), &raw mut len) };
@@ -193,7 +149,7 @@ impl Endpoint {
         padded.resize(name.len().max(LONGEST_NAME), 0);
         let mut address = abi::ADDR_UNSPEC;
         // SAFETY: a live address vector.
-        let insert = unsafe { (*self.addresses.as_ref().ops).insert };
+        let insert = unsafe { self.addresses.as_ref() }.functions().insert;
         // SAFETY: one name, and room for one address.
         let inserted = unsafe {
             insert(self.addresses.as_ptr(), padded.as_ptr().cast(), 1, &raw mut address, 0, ptr::null_mut())
@@ -232,8 +188,7 @@ impl Endpoint {
         memory: &Registered,
         context: *mut u8,
     ) -> Outcome {
-        // SAFETY: a live endpoint.
-        let receive = unsafe { (*self.endpoint.as_ref().msg).recv };
+        let receive = self.endpoint().messages().recv;
         let (to, context) = (to.cast(), context.cast());
         // SAFETY: by the caller's promise.
         let result = unsafe {
@@ -256,8 +211,7 @@ impl Endpoint {
         memory: &Registered,
         context: *mut u8,
     ) -> Outcome {
-        // SAFETY: a live endpoint.
-        let send = unsafe { (*self.endpoint.as_ref().msg).send };
+        let send = self.endpoint().messages().send;
         let (from, context) = (from.cast(), context.cast());
         // SAFETY: by the caller's promise.
         let result = unsafe { send(self.endpoint.as_ptr(), from, len, memory.descriptor(), to.0, context) };
@@ -267,8 +221,7 @@ impl Endpoint {
     /// Sends a message that is no longer than [`Provider::inject_bytes`]; the bytes may be used again at
     /// once, and no completion follows.
     pub fn inject(&mut self, to: Address, message: &[u8]) -> Outcome {
-        // SAFETY: a live endpoint.
-        let inject = unsafe { (*self.endpoint.as_ref().msg).inject };
+        let inject = self.endpoint().messages().inject;
         // SAFETY: a live endpoint; the library copies the bytes.
         let result = unsafe { inject(self.endpoint.as_ptr(), message.as_ptr().cast(), message.len(), to.0) };
         self.outcome(result)
@@ -289,7 +242,7 @@ impl Endpoint {
             CqDataEntry { op_context: ptr::null_mut(), flags: 0, len: 0, buf: ptr::null_mut(), data: 0 };
         let mut entries = [empty; AT_ONCE];
         // SAFETY: a live queue.
-        let read = unsafe { (*self.completions.as_ref().ops).read };
+        let read = unsafe { self.completions.as_ref() }.functions().read;
         // SAFETY: a live queue of entries of this format, and room for that many.
         let got = unsafe { read(self.completions.as_ptr(), entries.as_mut_ptr().cast(), AT_ONCE) };
         match usize::try_from(got) {
@@ -312,7 +265,7 @@ impl Endpoint {
         // SAFETY: numbers and null pointers.
         let mut entry: abi::CqErrEntry = unsafe { std::mem::zeroed() };
         // SAFETY: a live queue.
-        let readerr = unsafe { (*self.completions.as_ref().ops).readerr };
+        let readerr = unsafe { self.completions.as_ref() }.functions().readerr;
         // SAFETY: a live queue, and room for an entry.
         unsafe { readerr(self.completions.as_ptr(), &raw mut entry, 0) };
         LostOperation { context: entry.op_context.cast(), reason: self.provider.functions.words(entry.err) }
@@ -328,8 +281,7 @@ impl Endpoint {
     /// Returns true if the thread may wait for the [descriptor](Self::wait_descriptor) now; if not, there is
     /// something to poll for.
     pub fn may_wait(&mut self) -> bool {
-        // SAFETY: a live fabric.
-        let trywait = unsafe { (*self.provider.fabric.as_ref().ops).trywait };
+        let trywait = self.provider.fabric().functions().trywait;
         let mut queue: *mut Fid = self.completions.as_ptr().cast();
         // SAFETY: one queue of this fabric.
         unsafe { trywait(self.provider.fabric.as_ptr(), &raw mut queue, 1) == 0 }
@@ -339,8 +291,7 @@ impl Endpoint {
 /// Opens a queue, with a descriptor to wait for if the provider has that. Returns whether it has.
 fn completion_queue(provider: &Provider, domain: &Closing<Domain>) -> Result<(Closing<Cq>, bool), Error> {
     let functions = &provider.functions;
-    // SAFETY: a live domain.
-    let open = unsafe { (*domain.0.as_ref().ops).cq_open };
+    let open = domain.get().functions().cq_open;
     let mut queue = ptr::null_mut();
     let mut attempt = |wait_obj| {
         let mut attributes = abi::CqAttr {
@@ -365,8 +316,7 @@ fn completion_queue(provider: &Provider, domain: &Closing<Domain>) -> Result<(Cl
 
 fn wait_descriptor(queue: &Closing<Cq>) -> Option<RawFd> {
     let mut descriptor: c_int = -1;
-    // SAFETY: a live queue.
-    let control = unsafe { (*(*queue.fid()).ops).control };
+    let control = queue.get().fid.functions().control;
     // SAFETY: a live queue; the command stores a descriptor's number.
     let result = unsafe { control(queue.fid(), abi::GETWAIT, (&raw mut descriptor).cast::<c_void>()) };
     (result == 0 && descriptor >= 0).then_some(descriptor)
@@ -390,7 +340,7 @@ impl Drop for Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CONTEXT_BYTES, Library, Wish};
+    use crate::{CONTEXT_BYTES, Depth, Library, Wish};
 
     const DEPTH: Depth = Depth { sends: 16, receives: 16 };
 

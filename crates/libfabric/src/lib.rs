@@ -19,11 +19,12 @@ mod error;
 #[cfg(test)]
 mod layout;
 mod library;
+mod object;
 mod registered;
 
-pub use endpoint::{Address, Completion, Depth, Endpoint, Outcome};
+pub use endpoint::{Address, Completion, Endpoint, Outcome};
 pub use error::{Error, LostOperation};
-pub use library::{Library, Provider, Wish};
+pub use library::{Depth, Library, Provider, Wish};
 pub use registered::Registered;
 
 /// The bytes in front of each operation's memory that the provider may use while the operation lasts

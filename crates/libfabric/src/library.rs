@@ -1,8 +1,8 @@
 //! The library, open, and the providers that it has.
 
 use crate::abi::{self, Info};
-use crate::endpoint::Depth;
 use crate::error::{Error, words};
+use crate::object::close;
 use libloading::Library as Loaded;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -44,6 +44,15 @@ pub struct Wish {
     pub provider: Option<String>,
     /// The domain's name; none for the first.
     pub domain: Option<String>,
+}
+
+/// How many operations an endpoint has at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Depth {
+    /// Sends.
+    pub sends: usize,
+    /// Receives.
+    pub receives: usize,
 }
 
 /// A provider with one of its networks: what endpoints are made of.
@@ -115,13 +124,11 @@ fn text(string: *const c_char) -> String {
 
 impl Info {
     fn provider(&self) -> String {
-        // SAFETY: each description has its parts.
-        text(unsafe { (*self.fabric_attr).prov_name })
+        text(self.of_fabric().prov_name)
     }
 
     fn domain(&self) -> String {
-        // SAFETY: each description has its parts.
-        text(unsafe { (*self.domain_attr).name })
+        text(self.of_domain().name)
     }
 }
 
@@ -152,8 +159,8 @@ impl Library {
     }
 
     /// Chooses the provider and network for endpoints. Without a wish it is the first that libfabric names
-    /// among those that connect machines, and one that is not the loopback if there is such. `depth` is how many
-    /// operations an endpoint has at once.
+    /// among those that connect machines, and one that is not the loopback if there is such. `depth` is how
+    /// many operations an endpoint has at once.
     ///
     /// # Errors
     /// If there is none.
@@ -195,17 +202,20 @@ impl Library {
         };
         info.caps = abi::MSG | abi::SEND | abi::RECV;
         info.mode = abi::MODES;
-        // SAFETY: each description has its parts.
-        let (ep, domain) = unsafe { (&mut *info.ep_attr, &mut *info.domain_attr) };
+        // SAFETY: a description that nobody else has, with its parts.
+        let ep = unsafe { &mut *info.ep_attr };
+        // SAFETY: a description that nobody else has, with its parts.
+        let domain = unsafe { &mut *info.domain_attr };
         ep.kind = abi::EP_RDM;
         domain.threading = abi::THREAD_DOMAIN;
         domain.resource_mgmt = abi::RM_ENABLED;
         domain.av_type = abi::AV_TABLE;
         domain.mr_mode =
             abi::MR_LOCAL | abi::MR_VIRT_ADDR | abi::MR_ALLOCATED | abi::MR_PROV_KEY | abi::MR_ENDPOINT;
-        // SAFETY: each description has its parts.
-        let (tx, rx) = unsafe { (&mut *info.tx_attr, &mut *info.rx_attr) };
-        (tx.msg_order, rx.msg_order) = (abi::ORDER_SAS, abi::ORDER_SAS);
+        // SAFETY: a description that nobody else has, with its parts.
+        unsafe { &mut *info.tx_attr }.msg_order = abi::ORDER_SAS;
+        // SAFETY: a description that nobody else has, with its parts.
+        unsafe { &mut *info.rx_attr }.msg_order = abi::ORDER_SAS;
         let mut first = ptr::null_mut();
         // SAFETY: neither node nor service are named; the description lives until the call returns.
         let result = unsafe {
@@ -220,8 +230,8 @@ impl Library {
 }
 
 /// Has `ofi_rxm` make 1,024 buffers of 16 KiB for an endpoint, the fewest that it makes, and not 4,096, which
-/// are 64 MiB for each VNI; there is no other way to tell it than its variable. Nothing is done if the user has
-/// set the variable.
+/// are 64 MiB for each VNI; there is no other way to tell it than its variable. Nothing is done if the user
+/// has set the variable.
 fn limit_buffers() {
     const NAME: &CStr = c"FI_OFI_RXM_MSG_RX_SIZE";
     // SAFETY: strings; an existing value stays. The call may not run beside one that reads the environment
@@ -237,9 +247,15 @@ impl Provider {
         let info = NonNull::new(copy).ok_or_else(no_memory)?;
         let freed_on_error = Infos { functions, first: copy };
         // Some providers make all buffers of an endpoint at once: tcp;ofi_rxm takes 70 MiB for its own depth.
+        // SAFETY: the description that was made.
+        let made = unsafe { info.as_ref() };
+        let (sending, receiving) = (made.tx_attr, made.rx_attr);
         // SAFETY: a description that nobody else has, with its parts.
-        let (tx, rx) = unsafe { (&mut *(*copy).tx_attr, &mut *(*copy).rx_attr) };
-        (tx.size, rx.size) = (tx.size.min(depth.sends), rx.size.min(depth.receives));
+        let sends = unsafe { &mut (*sending).size };
+        *sends = depth.sends.min(*sends);
+        // SAFETY: a description that nobody else has, with its parts.
+        let receives = unsafe { &mut (*receiving).size };
+        *receives = depth.receives.min(*receives);
         let mut fabric = ptr::null_mut();
         // SAFETY: the attributes are part of the copy.
         let attributes = unsafe { info.as_ref() }.fabric_attr;
@@ -249,6 +265,11 @@ impl Provider {
         let fabric = NonNull::new(fabric).ok_or_else(no_memory)?;
         std::mem::forget(freed_on_error);
         Ok(Provider { functions: Arc::clone(functions), info, fabric, depth })
+    }
+
+    pub(crate) fn fabric(&self) -> &abi::Fabric {
+        // SAFETY: made by `of`, closed by `drop`.
+        unsafe { self.fabric.as_ref() }
     }
 
     pub(crate) fn info(&self) -> &Info {
@@ -271,23 +292,20 @@ impl Provider {
     /// The longest message that [`inject`](crate::Endpoint::inject) takes, in bytes.
     #[must_use]
     pub fn inject_bytes(&self) -> usize {
-        // SAFETY: each description has its parts.
-        unsafe { (*self.info().tx_attr).inject_size }
+        self.info().sending().inject_size
     }
 
     /// Returns true if memory must be [registered](crate::Registered) before messages are sent from it or
     /// received into it.
     pub(crate) fn needs_registration(&self) -> bool {
-        // SAFETY: each description has its parts.
-        let mode = unsafe { (*self.info().domain_attr).mr_mode };
-        mode & abi::MR_LOCAL != 0
+        self.info().of_domain().mr_mode & abi::MR_LOCAL != 0
     }
 }
 
 impl Drop for Provider {
     fn drop(&mut self) {
         // SAFETY: the objects made of it keep it alive, so there are none any more.
-        unsafe { crate::endpoint::close(self.fabric.as_ptr().cast()) };
+        unsafe { close(self.fabric.as_ptr().cast()) };
         // SAFETY: nothing refers to the description any more.
         unsafe { (self.functions.freeinfo)(self.info.as_ptr()) };
     }

@@ -1,8 +1,8 @@
 //! Memory for messages, registered where the provider wants it.
 
 use crate::abi::{self, Mr};
-use crate::endpoint::close;
 use crate::error::Error;
+use crate::object::close;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
@@ -29,8 +29,8 @@ impl Registered {
         let mut region = ptr::null_mut();
         // SAFETY: by the caller's promise.
         let fid = unsafe { &raw mut (*domain.as_ptr()).fid };
-        // SAFETY: by the caller's promise; the table lives as long as the domain.
-        let register = unsafe { (*domain.as_ref().mr).reg };
+        // SAFETY: by the caller's promise.
+        let register = unsafe { domain.as_ref() }.registration().reg;
         let access = abi::SEND | abi::RECV;
         // SAFETY: by the caller's promise.
         let result =

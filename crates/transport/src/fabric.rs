@@ -1,7 +1,8 @@
 //! One process's view of the job: the memory that it shares with the ranks of its machine, and the network
 //! to those of others.
 
-use crate::failure::{Fail, Garbage, MEMORY_ADVICE, Peer};
+use crate::error::TransportError;
+use crate::failure::{Fail, Garbage, Peer};
 use crate::geometry::Geometry;
 use crate::network::{Network, Port, Ports, ProcessPlace};
 use crate::presence::{Need, Presence};
@@ -16,63 +17,6 @@ use heddle_sync::{CachePadded, Doorbell, Scope};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-
-/// Why the transport could not start.
-#[derive(Debug, thiserror::Error)]
-pub enum TransportError {
-    /// The segment could not be made large enough.
-    #[error(
-        "cannot grow the job's shared memory to {bytes} bytes: {source}; or set HEDDLE_VNIS to a smaller \
-         number"
-    )]
-    Grow {
-        /// Bytes wanted.
-        bytes: usize,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The segment could not be mapped.
-    #[error("cannot map {bytes} bytes of the job's shared memory: {source}")]
-    Map {
-        /// Bytes wanted.
-        bytes: usize,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// There is no memory for this process's part of it.
-    #[error("no memory for this process's part of the job's shared memory: {source}; {MEMORY_ADVICE}")]
-    Reserve {
-        /// The system's error.
-        source: io::Error,
-    },
-    /// Ranks run on several machines, and there is no network between them.
-    #[error(
-        "rank {rank} runs on another machine than other ranks of its job, or in another container, and \
-         HEDDLE_FABRIC is off or auto, for which the launcher would have to say so before the start: set \
-         HEDDLE_FABRIC to a provider of libfabric, such as tcp;ofi_rxm"
-    )]
-    NoNetwork {
-        /// The rank of this process.
-        rank: usize,
-    },
-    /// The processes of a machine have agreed on another number of VNIs than this one has ports.
-    #[error(
-        "this process has {here} VNIs, and the ranks of its machine have agreed on {machine}: set HEDDLE_VNIS to \
-         the same number for all ranks"
-    )]
-    Vnis {
-        /// The number of this process.
-        here: usize,
-        /// The number that was agreed.
-        machine: usize,
-    },
-    /// libfabric cannot be used.
-    #[error(transparent)]
-    Libfabric(#[from] heddle_libfabric::Error),
-    /// The launcher refuses an address, or does not answer.
-    #[error(transparent)]
-    Launcher(#[from] heddle_bootstrap::BootstrapError),
-}
 
 /// Agreement slots of the control block that the transport uses.
 const AGREE_VNIS: usize = 0;
@@ -123,8 +67,8 @@ impl Fabric {
         Fabric { fail, ..self }
     }
 
-    /// The same fabric, with the network to ranks on other machines, if there are any; otherwise the network is
-    /// closed.
+    /// The same fabric, with the network to ranks on other machines, if there are any; otherwise the network
+    /// is closed.
     ///
     /// # Errors
     /// When there are such ranks and no network.

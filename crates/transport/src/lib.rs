@@ -16,8 +16,9 @@
 //! What a message means (eager, rendezvous, matching) is the business of `heddle-message`: here a message is
 //! a [`Header`] and bytes, delivered in order per (sender, receiver, VNI).
 //!
-//! The crate stands on `heddle-bootstrap`, which has the job's memory, on `heddle-libfabric`, on `heddle-sync` and on
-//! `heddle-platform`. `heddle-message` sends with it, and `heddle-window` shares memory and copies with it.
+//! The crate stands on `heddle-bootstrap`, which has the job's memory, on `heddle-libfabric`, on
+//! `heddle-sync` and on `heddle-platform`. `heddle-message` sends with it, and `heddle-window` shares memory
+//! and copies with it.
 //!
 //! | file | idea |
 //! |---|---|
@@ -25,6 +26,7 @@
 //! | `ring` | producer and consumer of one ring; credits |
 //! | `geometry.rs` | the layout of the shared segment |
 //! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
+//! | `error.rs` | errors of the start |
 //! | `failure.rs` | failures that end a job in the middle of its messages |
 //! | `presence.rs` | which processes have started, and which need their peers to fence |
 //! | `throttle.rs` | flow control of unexpected messages |
@@ -37,6 +39,8 @@
 
 // Under the model checker this crate has only the rings: loom's atomics do not fit the
 // layout of the shared segment.
+#[cfg(not(loom))]
+mod error;
 #[cfg(not(loom))]
 mod fabric;
 mod failure;
@@ -62,7 +66,9 @@ mod throttle;
 mod tracked;
 
 #[cfg(not(loom))]
-pub use fabric::{Fabric, TransportError};
+pub use error::TransportError;
+#[cfg(not(loom))]
+pub use fabric::Fabric;
 pub use failure::{Fail, Failure, Garbage};
 #[cfg(not(loom))]
 pub use geometry::{Geometry, LONGEST_PAYLOAD};

@@ -3,9 +3,9 @@
 //! The launcher hands each rank its number, the size of the job and a descriptor (`PMI_RANK`, `PMI_SIZE`,
 //! `PMI_FD`). Over it ranks exchange words by name, wait for each other, and say that they end (`wire.rs`).
 //! There is no launcher of ours that could make the memory of a machine's ranks, so each rank makes some, and
-//! that of the lowest rank of the machine is taken; it lies behind a descriptor of that rank, which the others
-//! open through `/proc`. Like the memory that `mpiexec` makes, it has no name, and goes away with the last
-//! process that has it open.
+//! that of the lowest rank of the machine is taken; it lies behind a descriptor of that rank, which the
+//! others open through `/proc`. Like the memory that `mpiexec` makes, it has no name, and goes away with the
+//! last process that has it open.
 //!
 //! ```text
 //!   the lowest rank of a machine   another rank of the machine
@@ -181,8 +181,8 @@ fn finish_at_exit() {
         finish();
     }
     static ONCE: Once = Once::new();
-    // SAFETY: the function lives as long as the process. If there is no room for it, the launcher takes the end
-    // for a failure.
+    // SAFETY: the function lives as long as the process. If there is no room for it, the launcher takes the
+    // end for a failure.
     ONCE.call_once(|| _ = unsafe { libc::atexit(at_exit) });
 }
 

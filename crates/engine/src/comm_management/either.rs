@@ -5,6 +5,7 @@ use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 use heddle_comm::group::Group;
 use heddle_comm::info::Entries;
+use heddle_message::domain;
 use std::sync::Arc;
 
 /// `MPI_Comm_dup`.
@@ -52,7 +53,7 @@ pub fn split(comm: &CommRef, colour: i32, key: i32) -> Result<usize> {
 /// # Errors
 /// `MPI_ERR_ARG` for a split type that does not exist.
 pub fn split_type(comm: &CommRef, split_type: i32, key: i32, hints: &Entries) -> Result<usize> {
-    let colour = intra_split::colour_of_type(split_type, hints)?;
+    let colour = intra_split::colour_of_type(domain::current()?, split_type, hints)?;
     if comm.is_inter() {
         intercomm::split(comm, colour, key)
     } else {

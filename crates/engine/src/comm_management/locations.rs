@@ -3,6 +3,7 @@
 use super::gather;
 use heddle_comm::CommRef;
 use heddle_comm::error::Result;
+use heddle_message::domain::{self, Domain};
 use heddle_platform::background::{allowed_cores, online_cores};
 use heddle_topology::{Location, Topology};
 use std::sync::OnceLock;
@@ -12,17 +13,19 @@ use std::sync::OnceLock;
 /// # Errors
 /// Those of the messages.
 pub(super) fn of_first(comm: &CommRef, count: usize) -> Result<Vec<Location>> {
-    let all = gather::words(comm, own().to_words())?;
+    let all = gather::words(comm, own(domain::current()?).to_words())?;
     Ok(all.into_iter().take(count).map(Location::from_words).collect())
 }
 
 /// Where this process runs, by the hardware threads on which the calling thread may run. One that may run
-/// anywhere has no location, and does not ask for the machine's topology.
-fn own() -> Location {
+/// anywhere has no location, and does not ask for the machine's topology; neither has one of a job on several
+/// machines, which locations do not tell apart.
+fn own(domain: &Domain) -> Location {
     static MACHINE: OnceLock<Option<Topology>> = OnceLock::new();
     static ONLINE: OnceLock<usize> = OnceLock::new();
     let cores = allowed_cores();
-    if cores.len() >= *ONLINE.get_or_init(online_cores) {
+    if domain.fabric().local_ranks().len() < domain.size() || cores.len() >= *ONLINE.get_or_init(online_cores)
+    {
         return Location::default();
     }
     let machine = MACHINE.get_or_init(|| Topology::of_machine().ok());

@@ -14,7 +14,7 @@ use heddle_comm::info::Entries;
 use heddle_comm::{CommRef, Plane, choice_of};
 use heddle_message::buffer::Buffer;
 use heddle_message::context::Choice;
-use heddle_message::domain;
+use heddle_message::domain::{self, Domain};
 use heddle_p2p::sendrecv;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
@@ -102,26 +102,28 @@ const RESOURCE: &str = "mpi_hw_resource_type";
 /// The hint that names a set of processes.
 const SET: &str = "mpi_pset_name";
 
-/// The colour of this process for `MPI_Comm_split_type`. All processes of a job share one machine today, so
-/// there is one communicator for those that can share memory, and no resource divides it further.
+/// The colour of this process for `MPI_Comm_split_type`: the lowest rank in `MPI_COMM_WORLD` of those with
+/// which it shares memory, which no resource divides further.
 ///
 /// # Errors
 /// `MPI_ERR_ARG` for a split type that does not exist.
-pub(super) fn colour_of_type(split_type: i32, hints: &Entries) -> Result<i32> {
+pub(super) fn colour_of_type(domain: &Domain, split_type: i32, hints: &Entries) -> Result<i32> {
+    let machine = domain.fabric().local_ranks().rank(0) as i32;
     let says = |key: &str| hints.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
-    let everybody = match split_type {
-        mpi::MPI_COMM_TYPE_SHARED => true,
-        mpi::MPI_COMM_TYPE_HW_GUIDED => says(RESOURCE) == Some("mpi_shared_memory"),
-        mpi::MPI_COMM_TYPE_RESOURCE_GUIDED => {
-            says(RESOURCE) == Some("mpi_shared_memory") || says(SET) == Some("mpi://WORLD")
-        }
-        mpi::MPI_COMM_TYPE_HW_UNGUIDED | mpi::MPI_UNDEFINED => false,
+    let shares_memory = says(RESOURCE) == Some("mpi_shared_memory");
+    Ok(match split_type {
+        mpi::MPI_COMM_TYPE_SHARED => machine,
+        mpi::MPI_COMM_TYPE_HW_GUIDED | mpi::MPI_COMM_TYPE_RESOURCE_GUIDED if shares_memory => machine,
+        mpi::MPI_COMM_TYPE_RESOURCE_GUIDED if says(SET) == Some("mpi://WORLD") => 0,
+        mpi::MPI_COMM_TYPE_HW_GUIDED
+        | mpi::MPI_COMM_TYPE_RESOURCE_GUIDED
+        | mpi::MPI_COMM_TYPE_HW_UNGUIDED
+        | mpi::MPI_UNDEFINED => mpi::MPI_UNDEFINED,
         other => {
             let message = format!("{other} is not a split type: use one of MPI_COMM_TYPE_… or MPI_UNDEFINED");
             return Err(Error::new(mpi::MPI_ERR_ARG, message));
         }
-    };
-    Ok(if everybody { 0 } else { mpi::MPI_UNDEFINED })
+    })
 }
 
 #[cfg(test)]

@@ -87,8 +87,8 @@ impl Memory {
 /// begins. If this process cannot take part, `hints` is the reason.
 ///
 /// # Errors
-/// `MPI_ERR_UNSUPPORTED_OPERATION` for processes on several machines; that of `hints`; `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all
-/// processes if one of them fails.
+/// `MPI_ERR_UNSUPPORTED_OPERATION` for processes on several machines; that of `hints`; `MPI_ERR_SIZE`,
+/// `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all processes if one of them fails.
 pub fn create(comm: &CommRef, memory: Memory, hints: Result<Hints>) -> Result<(usize, *mut u8)> {
     let domain = domain::current()?;
     let elsewhere = |world: &usize| !domain.fabric().is_local(*world);

@@ -89,7 +89,6 @@ impl Place {
         self.0
     }
 
-    #[expect(clippy::cast_ptr_alignment, reason = "the buffer and the offset are multiples of 64")]
     pub(super) fn owner(self) -> *mut Owner {
         self.0.wrapping_add(CONTEXT_BYTES).cast()
     }

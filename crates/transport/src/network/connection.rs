@@ -1,13 +1,13 @@
 //! The connection of a VNI to the same VNI of a rank on another machine.
 //!
-//! **Flow control.** A sender has at most [`WINDOW`] messages on their way to a receiver that the receiver has
-//! not read; the receiver returns credit with its own packets, or with an empty one. So no sender floods a
-//! receiver, or holds up the others. Of a connection at most [`SENDS`] packets wait for the provider, each in
-//! a buffer of the connection's; a peer that does not read its network holds up nobody else.
+//! **Flow control.** A sender has at most [`WINDOW`] messages on their way to a receiver that the receiver
+//! has not read; the receiver returns credit with its own packets, or with an empty one. So no sender floods
+//! a receiver, or holds up the others. Of a connection at most [`SENDS`] packets wait for the provider, each
+//! in a buffer of the connection's; a peer that does not read its network holds up nobody else.
 //!
-//! **Order.** Packets that the provider cannot take yet (its queue is full, or the connection is being made) wait
-//! in their buffers, first in, first out. Messages that are complete before others of their sender's wait until
-//! their number has its turn.
+//! **Order.** Packets that the provider cannot take yet (its queue is full, or the connection is being made)
+//! wait in their buffers, first in, first out. Messages that are complete before others of their sender's
+//! wait until their number has its turn.
 
 use super::address::VniAddress;
 use super::buffers::Buffers;

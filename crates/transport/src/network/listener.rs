@@ -1,9 +1,9 @@
 //! The thread that wakes sleepers when something comes from the network.
 //!
 //! A thread with nothing to do sleeps on the doorbell of its process, in memory that it shares with the ranks
-//! of its machine. The kernel lets nobody sleep on that and on descriptors at once; so a thread of the library
-//! waits for the descriptors, and rings the doorbell. It is started when a thread first sleeps, and waits only
-//! while one does:
+//! of its machine. The kernel lets nobody sleep on that and on descriptors at once; so a thread of the
+//! library waits for the descriptors, and rings the doorbell. It is started when a thread first sleeps, and
+//! waits only while one does:
 //!
 //! ```text
 //!   the sleeper                                  the listener

@@ -1,8 +1,8 @@
 //! The network between machines, through libfabric.
 //!
-//! Each VNI has a [`Port`]: an endpoint with a completion queue of its own, so threads on different VNIs do not
-//! meet here either. What `Outbox` and `Inbox` promise holds across machines as well: a header with bytes, in
-//! order for each sender, receiver and VNI; `false` where there is no room.
+//! Each VNI has a [`Port`]: an endpoint with a completion queue of its own, so threads on different VNIs do
+//! not meet here either. What `Outbox` and `Inbox` promise holds across machines as well: a header with
+//! bytes, in order for each sender, receiver and VNI; `false` where there is no room.
 //!
 //! | file | idea |
 //! |---|---|
@@ -24,7 +24,7 @@ mod port;
 #[cfg(test)]
 mod tests;
 
-use crate::fabric::TransportError;
+use crate::error::TransportError;
 use crate::single_copy::random;
 use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};

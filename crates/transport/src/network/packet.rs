@@ -9,9 +9,9 @@
 //!
 //! The key is a number that the receiver has chosen and left with its address, so only processes of its job
 //! know it. `credit` is the number of messages of the receiver's that the sender of the packet has read since
-//! its last packet. The messages from one rank to a VNI of another are numbered: a provider matches packets with
-//! receives in order, but may report a long one as complete after a short one behind it. All machines of a job
-//! have the same byte order.
+//! its last packet. The messages from one rank to a VNI of another are numbered: a provider matches packets
+//! with receives in order, but may report a long one as complete after a short one behind it. All machines of
+//! a job have the same byte order.
 
 use crate::failure::Garbage;
 use crate::slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};

@@ -356,8 +356,8 @@ impl Port {
         self.post(state, peer, Packed { index, len: payload_offset(false) as u32 });
     }
 
-    /// Gives messages that have arrived to `read` (sender's world rank, message). Returns how many there were.
-    /// One thread at a time calls this or [`offer`](Self::offer).
+    /// Gives messages that have arrived to `read` (sender's world rank, message). Returns how many there
+    /// were. One thread at a time calls this or [`offer`](Self::offer).
     pub(crate) fn read(&self, mut read: impl FnMut(usize, &Incoming)) -> usize {
         let mut state = self.state();
         if state.arrived.is_empty() {
@@ -427,13 +427,13 @@ impl Port {
     /// The bytes of a packet that has arrived.
     fn bytes<'a>(&self, state: &State, packet: Packed) -> &'a [u8] {
         let place = state.received.place(packet.index as usize);
-        // SAFETY: a received packet, whose buffer nobody else uses until it receives again; no caller keeps the
-        // bytes so long.
+        // SAFETY: a received packet, whose buffer nobody else uses until it receives again; no caller keeps
+        // the bytes so long.
         unsafe { std::slice::from_raw_parts(place.packet(), packet.len as usize) }
     }
 
-    /// Reads what a packet says besides its message. Returns the sender and the number of the message, if there
-    /// is one in it.
+    /// Reads what a packet says besides its message. Returns the sender and the number of the message, if
+    /// there is one in it.
     fn open(&self, state: &mut State, packet: Packed) -> Option<(u32, u32)> {
         let bytes = self.bytes(state, packet);
         let Packet { label, message } = match Packet::read(bytes, state.key, self.process.ranks) {

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 
 const RANKS: u32 = 3;
 
-/// The addresses that the ranks of all tests have left: the rank, the VNI, which is the test's number, and the word.
+/// The addresses that the ranks of all tests have left: the rank, the VNI, which is the test's number, and
+/// the word.
 static WORDS: Mutex<Vec<(u32, usize, String)>> = Mutex::new(Vec::new());
 
 fn word_of(rank: u32, vni: usize) -> Result<String, String> {
