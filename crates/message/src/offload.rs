@@ -151,7 +151,7 @@ impl ServerThread {
     /// messages, and the program's threads do not poll.
     fn attend(&self, change: u32) {
         for (vni, _) in self.assigned() {
-            self.fabric.attendance(self.fabric.rank(), vni).fetch_add(change, Ordering::Relaxed);
+            self.fabric.own_attendance(vni).fetch_add(change, Ordering::Relaxed);
         }
     }
 

@@ -211,12 +211,22 @@ impl Fabric {
         }
     }
 
+    /// How many threads of this process wait on a VNI now.
+    #[inline]
+    pub fn own_attendance(&self, vni: usize) -> &AtomicU32 {
+        self.attendance_at(self.local_rank, vni)
+    }
+
     /// How many threads of a rank of this machine wait on a VNI now. Each rank counts its own.
     pub fn attendance(&self, rank: usize, vni: usize) -> &AtomicU32 {
+        self.attendance_at(self.index_of(rank), vni)
+    }
+
+    #[inline]
+    fn attendance_at(&self, index: usize, vni: usize) -> &AtomicU32 {
         let Some(shared) = &self.shared else { return &self.own_attendance[vni] };
         // SAFETY: the mapping is live.
-        let attendance =
-            unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), self.index_of(rank), vni) };
+        let attendance = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), index, vni) };
         // SAFETY: the mapping is live; this is an atomic.
         unsafe { &*attendance }
     }

@@ -329,14 +329,24 @@ impl Inbox {
             }
             taken += budget - left;
         }
-        if let Some((port, pace)) = &mut self.remote
-            && pace.is_due(taken)
-        {
-            let from_network = port.read(read);
-            pace.looked(from_network != 0);
-            taken += from_network;
+        if self.remote.is_some() {
+            taken += self.poll_network(taken, read);
         }
         taken
+    }
+
+    /// Gives messages from the network to `read` if it is time to look there, after `taken` messages from the
+    /// rings. Returns how many there were. Out of line, so that the path of the rings stays short.
+    #[cold]
+    #[inline(never)]
+    fn poll_network(&mut self, taken: usize, read: impl FnMut(usize, &Incoming)) -> usize {
+        let Some((port, pace)) = self.remote.as_mut() else { return 0 };
+        if !pace.is_due(taken) {
+            return 0;
+        }
+        let found = port.read(read);
+        pace.looked(found != 0);
+        found
     }
 
     /// Finds a sender with a message, shows the message to `read`, and frees its slot if `read` took it. Each
@@ -355,14 +365,20 @@ impl Inbox {
                 return offered;
             }
         }
-        if let Some((port, pace)) = &mut self.remote
-            && pace.is_due(0)
-        {
-            let offered = port.offer(read);
-            pace.looked(offered != Offer::Nothing);
-            return offered;
+        if self.remote.is_some() { self.offer_network(read) } else { Offer::Nothing }
+    }
+
+    /// Does the same as [`offer`](Self::offer) with a message from the network, if it is time to look there.
+    #[cold]
+    #[inline(never)]
+    fn offer_network(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
+        let Some((port, pace)) = self.remote.as_mut() else { return Offer::Nothing };
+        if !pace.is_due(0) {
+            return Offer::Nothing;
         }
-        Offer::Nothing
+        let offered = port.offer(read);
+        pace.looked(offered != Offer::Nothing);
+        offered
     }
 
     /// Returns true if no message has arrived, as far as the calling thread can see.

@@ -116,7 +116,7 @@ impl Domain {
     /// write to different lines.
     #[inline(always)]
     pub(super) fn attendance(&self, vni: u32) -> &AtomicU32 {
-        self.fabric().attendance(self.rank(), vni as usize)
+        self.fabric().own_attendance(vni as usize)
     }
 
     #[cold]
