@@ -56,6 +56,11 @@ for shape in "2 1 5" "3 2 7" "4 1 4"; do
     echo "ok   ring of $ranks ranks on $machines machines, $each a machine"
 done
 
+# A rank that waits for another machine sleeps.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/idle" "$here/idle.c" || fail "idle.c does not compile"
+said=$(on 2 1 timeout 60 "$hydra" -n 2 "$build/tests/machines/idle" 2>&1) || fail "idle: $said"
+echo "ok   $said"
+
 # A rank that is killed ends the job everywhere, and nothing stays behind.
 begin=$SECONDS
 on 2 1 timeout 60 "$hydra" -n 4 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"

@@ -33,9 +33,9 @@ pub enum TransportError {
     },
     /// Ranks run on several machines, and there is no network between them.
     #[error(
-        "rank {rank} runs on another machine than other ranks of its job, or in another container, and \
-         HEDDLE_FABRIC is off or auto, for which the launcher would have to say so before the start: set \
-         HEDDLE_FABRIC to a provider of libfabric, such as tcp;ofi_rxm"
+        "rank {rank} runs on another machine, or in another container, than other ranks of its job, and there \
+         is no network between them: either HEDDLE_FABRIC is off, or the launcher has said that all ranks run \
+         on one machine. Set HEDDLE_FABRIC to a provider of libfabric, such as tcp;ofi_rxm"
     )]
     NoNetwork {
         /// The rank of this process.

@@ -107,7 +107,7 @@ impl fmt::Display for Failure {
             Failure::Network { why } => write!(out, "the network between machines has failed: {why}"),
             Failure::Garbage { peer, what } => write!(
                 out,
-                "rank {peer} has sent or written to this process what no rank writes: {what}; it overwrites \
+                "rank {peer} has written to this process's memory what no rank writes: {what}; it overwrites \
                  memory that is not its own, or uses another version of Heddle"
             ),
         }

@@ -359,13 +359,24 @@ impl Inbox {
             let offered = consumer.offer(&read);
             if offered != Offer::Nothing {
                 self.next = if turn + 1 < self.consumers.len() { turn + 1 } else { 0 };
-                if let Some((_, pace)) = &mut self.remote {
-                    pace.met_ring();
+                if self.remote.is_some() {
+                    self.progress_network();
                 }
                 return offered;
             }
         }
         if self.remote.is_some() { self.offer_network(read) } else { Offer::Nothing }
+    }
+
+    /// Makes progress in the network after a message from a ring, if it is time for that. What has arrived
+    /// there waits for the next look.
+    #[cold]
+    #[inline(never)]
+    fn progress_network(&mut self) {
+        let Some((port, pace)) = self.remote.as_mut() else { return };
+        if pace.is_due(1) {
+            pace.looked(!port.is_empty());
+        }
     }
 
     /// Does the same as [`offer`](Self::offer) with a message from the network, if it is time to look there.

@@ -18,6 +18,8 @@
 //!   ends: waits until all have counted themselves in, since the descriptor ends with it
 //! ```
 //!
+//! Ranks on several machines meet once more when they finalize MPI (`finish_together`).
+//!
 //! Which ranks may be on the same machine is what the launcher says (`process_mapping.rs`); all, if it says
 //! nothing. Addresses are fetched when a rank first sends to another.
 //!
@@ -151,6 +153,7 @@ impl Joining {
             Some((lowest, place)) if *lowest < rank => (place.open(rank)?, 0),
             _ => (made.into_file(), local.len() as u32),
         };
+        let finish = if local.len() < size as usize { finish_together } else { finish };
         let job = Job::made_here(file, rank, size, MadeHere { expects, finish, finish_at_exit })?;
         Ok(World { rank, size, appnum: self.appnum, job: Some(job), local })
     }
@@ -173,6 +176,16 @@ fn finish() {
         // A launcher that has gone does not need to know.
         let _ = wire.finish();
     }
+}
+
+/// Does the same as [`finish`], once all ranks of the job have come so far: what they have sent each other
+/// over the network may still be on its way, and goes with a process that ends.
+fn finish_together() {
+    if let Some(wire) = launcher().as_mut() {
+        // If the launcher has gone, there is nobody to wait for.
+        let _ = wire.fence();
+    }
+    finish();
 }
 
 /// Does the same as [`finish`] when the process ends.

@@ -8,9 +8,13 @@
 //! **Order.** Packets that the provider cannot take yet (its queue is full, or the connection is being made)
 //! wait in their buffers, first in, first out. Messages that are complete before others of their sender's
 //! wait until their number has its turn.
+//!
+//! **The end.** A peer that needs nothing more may be gone before it is told of the last credit; so an empty
+//! packet that cannot be delivered is no failure, and a message is.
 
 use super::address::VniAddress;
 use super::buffers::Buffers;
+use super::packet::is_empty;
 use heddle_libfabric::{Address, Endpoint};
 use std::collections::VecDeque;
 
@@ -43,6 +47,10 @@ pub(super) struct Connection {
     pub(super) delayed: VecDeque<Packed>,
     /// True if the peer throttles its senders.
     pub(super) throttled: bool,
+    /// True if the provider may still have a packet of which it gives no notice: one that was injected.
+    pub(super) injected: bool,
+    /// True if an empty packet could not be delivered.
+    pub(super) is_lost: bool,
     flow: Flow,
     order: Order,
 }
@@ -85,9 +93,23 @@ impl Connection {
             free: (0..SENDS as u32).rev().collect(),
             delayed: VecDeque::new(),
             throttled: false,
+            injected: false,
+            is_lost: false,
             flow: Flow { window: WINDOW, owed: 0 },
             order: Order::default(),
         })
+    }
+
+    /// The bytes of a packet in one of the buffers.
+    pub(super) fn bytes(&self, packet: Packed) -> &[u8] {
+        let place = self.buffers.place(packet.index as usize);
+        // SAFETY: the packet lies in the buffer, which is not written to before it is free.
+        unsafe { std::slice::from_raw_parts(place.packet(), packet.len as usize) }
+    }
+
+    /// Returns true if the provider has all messages, and none that it does not give notice of.
+    pub(super) fn is_drained(&self) -> bool {
+        (!self.injected || self.is_lost) && self.delayed.iter().all(|packet| is_empty(self.bytes(*packet)))
     }
 
     /// Returns true if a message may be sent.

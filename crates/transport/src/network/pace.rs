@@ -7,46 +7,51 @@
 //! |---|---|
 //! | a message from the network | 1 |
 //! | a message from a ring | twice as many, up to [`RARELY`] |
-//! | no message when the network was looked at | half as many |
+//! | nothing in the network, and nothing in the rings for [`QUIET`] looks | half as many |
 
-/// The most looks at the rings between two looks at the network. At 200 ns a message and 20 ns a look, the
-/// network takes about a hundredth of the time.
+/// The most looks at the rings between two looks at the network. At 20 ns a look, the network takes about a
+/// hundredth of the time.
 const RARELY: u32 = 4096;
+/// This many looks at the rings without a message are longer than any pause between two messages of a
+/// dialogue.
+const QUIET: u32 = 1024;
 
 /// The pace of one reader.
 #[derive(Debug)]
 pub(crate) struct Pace {
     interval: u32,
     left: u32,
+    /// The looks at the rings since they had a message.
+    quiet: u32,
 }
 
 impl Pace {
     /// The pace at which the network is looked at each time.
     pub(crate) fn new() -> Pace {
-        Pace { interval: 1, left: 1 }
+        Pace { interval: 1, left: 1, quiet: 0 }
     }
 
     /// Returns true if the network is to be looked at now, after a look at the rings that found `taken`
     /// messages.
     #[inline]
     pub(crate) fn is_due(&mut self, taken: usize) -> bool {
-        if taken != 0 {
-            self.met_ring();
+        if taken == 0 {
+            self.quiet = self.quiet.saturating_add(1);
+        } else {
+            self.interval = (self.interval * 2).min(RARELY);
+            self.quiet = 0;
         }
-        self.left -= 1;
+        self.left = self.left.saturating_sub(1);
         self.left == 0
-    }
-
-    /// Notes that a ring had a message.
-    #[inline]
-    pub(crate) fn met_ring(&mut self) {
-        self.interval = (self.interval * 2).min(RARELY);
-        self.left = self.left.max(self.interval / 2);
     }
 
     /// Notes what a look at the network has found.
     pub(crate) fn looked(&mut self, found: bool) {
-        self.interval = if found { 1 } else { (self.interval / 2).max(1) };
+        if found {
+            self.interval = 1;
+        } else if self.quiet >= QUIET {
+            self.interval = (self.interval / 2).max(1);
+        }
         self.left = self.interval;
     }
 }
@@ -55,39 +60,42 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The number of looks at the rings, with that many messages each, until the network is due.
-    fn looks(pace: &mut Pace, taken: usize) -> u32 {
-        (1..).find(|_| pace.is_due(taken)).expect("it is due at some time")
+    /// The number of looks at the network in that many looks at the rings, which have a message each
+    /// `every` looks.
+    fn looks(pace: &mut Pace, looks: usize, every: usize) -> usize {
+        let at_network = |look: usize| {
+            let due = pace.is_due(usize::from(every != 0 && look.is_multiple_of(every)));
+            if due {
+                pace.looked(false);
+            }
+            due
+        };
+        (0..looks).map(at_network).filter(|due| *due).count()
     }
 
     #[test]
-    fn messages_of_the_rings_make_looks_at_the_network_rare() {
+    fn messages_of_the_rings_make_looks_at_the_network_rare_but_not_none() {
+        for every in [1, 10, 500] {
+            let mut pace = Pace::new();
+            looks(&mut pace, 20_000, every);
+            let rare = looks(&mut pace, 1_000_000, every);
+            assert!((200..300).contains(&rare), "a message each {every} looks: {rare}");
+        }
+    }
+
+    #[test]
+    fn without_messages_of_the_rings_looks_become_frequent() {
         let mut pace = Pace::new();
-        assert_eq!(looks(&mut pace, 0), 1);
-        for _ in 0..100 {
-            looks(&mut pace, 1);
-            pace.looked(false);
-        }
-        assert!(looks(&mut pace, 1) >= RARELY / 2);
-        let mut all = 0;
-        for _ in 0..20 {
-            pace.looked(false);
-            all += looks(&mut pace, 0);
-        }
-        assert!(all < 3 * RARELY, "{all}");
-        assert_eq!(looks(&mut pace, 0), 1);
+        looks(&mut pace, 20_000, 1);
+        looks(&mut pace, 4 * RARELY as usize, 0);
+        assert_eq!(looks(&mut pace, 1000, 0), 1000);
     }
 
     #[test]
     fn a_message_of_the_network_makes_looks_frequent_at_once() {
         let mut pace = Pace::new();
-        (0..100).for_each(|_| {
-            _ = pace.is_due(1) && {
-                pace.looked(false);
-                true
-            }
-        });
+        looks(&mut pace, 20_000, 1);
         pace.looked(true);
-        assert_eq!(looks(&mut pace, 0), 1);
+        assert_eq!(looks(&mut pace, 100, 0), 100);
     }
 }

@@ -19,6 +19,8 @@ use crate::slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
 /// Bytes in front of extra bytes and payload.
 pub(super) const HEADER_BYTES: usize = 40;
 
+/// Where the flags are.
+const FLAGS_AT: usize = 17;
 /// The packet has extra bytes.
 const EXTRA: u8 = 1;
 /// The sender of the packet throttles its senders.
@@ -61,6 +63,11 @@ pub(super) const fn payload_offset(has_extra: bool) -> usize {
     HEADER_BYTES + if has_extra { EXTRA_BYTES } else { 0 }
 }
 
+/// Returns true if there is no message in a packet that this process has written.
+pub(super) fn is_empty(packet: &[u8]) -> bool {
+    packet[FLAGS_AT] & EMPTY != 0
+}
+
 /// The first bytes of a packet.
 pub(super) fn header_bytes(label: &Label, message: Option<&Form>) -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
@@ -80,7 +87,7 @@ pub(super) fn header_bytes(label: &Label, message: Option<&Form>) -> [u8; HEADER
             put(32, &header.envelope.bits().to_ne_bytes());
         }
     }
-    put(17, &[flags]);
+    put(FLAGS_AT, &[flags]);
     bytes
 }
 

@@ -7,7 +7,7 @@
 use super::address::VniAddress;
 use super::buffers::{Buffers, Owner, PACKET_BYTES, Place, RECEIVED};
 use super::connection::{Connection, Packed, SENDS};
-use super::packet::{Form, Label, Packet, Refused, header_bytes, payload_offset};
+use super::packet::{Form, Label, Packet, Refused, header_bytes, is_empty, payload_offset};
 use crate::failure::{Fail, Failure, Garbage, Peer};
 use crate::ring::{Incoming, Offer};
 use crate::slot::{EXTRA_BYTES, Header};
@@ -246,29 +246,41 @@ impl Port {
         endpoint: &mut Endpoint,
         connection: &mut Connection,
         peer: u32,
-        Packed { index, len }: Packed,
+        packet: Packed,
         inject_bytes: usize,
         under_way: &mut usize,
     ) -> bool {
-        let place = connection.buffers.place(index as usize);
+        let Packed { index, len } = packet;
         let len = len as usize;
         let injected = len <= inject_bytes;
         let outcome = if injected {
-            // SAFETY: the packet lies in the buffer, which nobody else uses.
-            let packet = unsafe { std::slice::from_raw_parts(place.packet(), len) };
-            endpoint.inject(connection.address, packet)
+            endpoint.inject(connection.address, connection.bytes(packet))
         } else {
-            let memory = connection.buffers.memory();
+            let (memory, place) = (connection.buffers.memory(), connection.buffers.place(index as usize));
             // SAFETY: nobody uses the buffer until its completion returns it to the connection.
             unsafe { endpoint.send(connection.address, place.packet(), len, memory, place.context()) }
         };
         match outcome {
-            Outcome::Taken if injected => connection.free.push(index),
+            Outcome::Taken if injected => {
+                connection.injected = true;
+                connection.free.push(index);
+            }
             Outcome::Taken => *under_way += 1,
             Outcome::Later => return false,
-            Outcome::Lost(why) => self.lose(peer, why),
+            Outcome::Lost(why) => self.not_sent(connection, (peer, index), why),
         }
         true
+    }
+
+    /// Takes back the buffer of a packet that could not be sent. Ends the process if there was a message in
+    /// it.
+    #[cold]
+    fn not_sent(&self, connection: &mut Connection, (peer, index): (u32, u32), why: String) {
+        if !is_empty(connection.bytes(Packed { index, len: payload_offset(false) as u32 })) {
+            self.lose(peer, why);
+        }
+        connection.is_lost = true;
+        connection.free.push(index);
     }
 
     /// Makes progress: gives delayed packets to the provider, takes back buffers, and notes what has arrived.
@@ -288,7 +300,7 @@ impl Port {
             |operation| lost = Some(operation),
         );
         if let Some(operation) = lost {
-            self.lost(operation);
+            self.lost(state, operation);
         }
         while let Some(packet) = state.complete.pop_front() {
             self.sort_in(state, packet);
@@ -306,12 +318,16 @@ impl Port {
         connection.in_turn(number, packet, |packet| arrived.push_back((sender, packet)));
     }
 
-    /// Ends the process because an operation has failed.
+    /// Handles an operation that has failed.
     #[cold]
-    fn lost(&self, operation: LostOperation) -> ! {
-        let peer = (!operation.context.is_null()).then(|| owner(operation.context).peer);
-        match peer.filter(|&peer| peer != RECEIVED) {
-            Some(peer) => self.lose(peer, operation.reason),
+    fn lost(&self, state: &mut State, operation: LostOperation) {
+        let owner = (!operation.context.is_null()).then(|| owner(operation.context));
+        let connections = &mut state.connections;
+        match owner.and_then(|owner| Some((owner, connections.get_mut(&owner.peer)?))) {
+            Some((Owner { peer, index }, connection)) => {
+                state.under_way -= 1;
+                self.not_sent(connection, (peer, index), operation.reason);
+            }
             None => (self.process.fail)(&Failure::Network { why: operation.reason }),
         }
     }
@@ -342,7 +358,7 @@ impl Port {
     /// Returns credit to a peer that is due enough, by an empty packet.
     fn return_credit(&self, state: &mut State, peer: u32) {
         let connection = self.connection(state, peer);
-        if !connection.owes_enough() {
+        if !connection.owes_enough() || connection.is_lost {
             return;
         }
         let Some(index) = connection.free.pop() else {
@@ -354,6 +370,18 @@ impl Port {
         let place = connection.buffers.place(index as usize);
         self.write_header(connection, place, None);
         self.post(state, peer, Packed { index, len: payload_offset(false) as u32 });
+    }
+
+    /// Sends an empty packet that is too long to be injected: its completion says that the provider has sent
+    /// what was injected before. Does nothing if no buffer is free.
+    fn flush(&self, state: &mut State, peer: u32) {
+        let len = (state.inject_bytes + 1).clamp(payload_offset(false), PACKET_BYTES);
+        let connection = self.connection(state, peer);
+        if let Some(index) = connection.free.pop() {
+            connection.injected = false;
+            self.write_header(connection, connection.buffers.place(index as usize), None);
+            self.post(state, peer, Packed { index, len: len as u32 });
+        }
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message). Returns how many there
@@ -405,7 +433,12 @@ impl Port {
     pub(crate) fn is_drained(&self) -> bool {
         let mut state = self.state();
         self.poll(&mut state);
-        state.under_way == 0 && state.delayed.is_empty()
+        let injected: Vec<u32> = {
+            let peers = state.connections.iter();
+            peers.filter(|(_, peer)| peer.injected && !peer.is_lost).map(|(&peer, _)| peer).collect()
+        };
+        injected.into_iter().for_each(|peer| self.flush(&mut state, peer));
+        state.under_way == 0 && state.connections.values().all(Connection::is_drained)
     }
 
     /// The descriptor that becomes readable when there is something to poll for.

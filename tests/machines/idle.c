@@ -1,0 +1,31 @@
+// A rank that waits for a message from another machine takes no core: it sleeps until the message comes.
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static double processor(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+int main(int argc, char **argv) {
+    enum { SECONDS = 2 };
+    int rank, word = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        sleep(SECONDS); // the time in which rank 0 is idle
+        MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    } else if (rank == 0) {
+        double begin = processor(), used;
+        MPI_Recv(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        used = processor() - begin;
+        printf("idle for %d s: %.3f s of processor\n", SECONDS, used);
+        if (word != 1 || used > 0.25 * SECONDS) MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Finalize();
+    return 0;
+}
