@@ -39,7 +39,7 @@ impl Joining {
         }
     }
 
-    /// Whether the launcher says that ranks run on several machines; `None` if it does not say.
+    /// Returns true if the launcher says that ranks run on several machines; `None` if it does not say.
     #[must_use]
     pub fn spans_machines(&self) -> Option<bool> {
         match &self.0 {

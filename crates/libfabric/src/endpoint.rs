@@ -21,7 +21,7 @@ const AT_ONCE: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(u64);
 
-/// What has become of a call that the provider may put off.
+/// The result of a call that the provider may put off.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is done, or under way.

@@ -277,18 +277,6 @@ impl Provider {
         unsafe { self.info.as_ref() }
     }
 
-    /// Its name, as `fi_info` shows it.
-    #[must_use]
-    pub fn name(&self) -> String {
-        self.info().provider()
-    }
-
-    /// The name of the network interface or device.
-    #[must_use]
-    pub fn domain(&self) -> String {
-        self.info().domain()
-    }
-
     /// The longest message that [`inject`](crate::Endpoint::inject) takes, in bytes.
     #[must_use]
     pub fn inject_bytes(&self) -> usize {

@@ -4,7 +4,7 @@
 use crate::error::TransportError;
 use crate::failure::{Fail, Garbage, Peer};
 use crate::geometry::Geometry;
-use crate::network::{Network, Port, Ports, ProcessPlace};
+use crate::network::{Network, Port, Ports, ProcessInfo};
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
@@ -73,7 +73,7 @@ impl Fabric {
     /// # Errors
     /// When there are such ranks and no network.
     pub fn with_network(self, network: Option<Network>) -> Result<Fabric, TransportError> {
-        if self.local.len() == self.size {
+        if !self.spans_machines() {
             return Ok(self);
         }
         let network = network.ok_or(TransportError::NoNetwork { rank: self.rank })?;
@@ -82,7 +82,7 @@ impl Fabric {
     }
 
     fn open_ports(&self, network: Network) -> Result<Ports, TransportError> {
-        let process = ProcessPlace {
+        let process = ProcessInfo {
             rank: self.rank as u32,
             ranks: self.size as u32,
             local: Arc::clone(&self.local),
@@ -90,9 +90,8 @@ impl Fabric {
             word_of: |rank, vni| World::word_of(rank, vni).map_err(|error| error.to_string()),
             fail: self.fail,
         };
-        let opened = network.into_ports()?;
         // SAFETY: the flags lie in the mapping, which the fabric and its clones keep with the ports.
-        unsafe { Ports::new(opened, &process, |vni| self.throttle_flag(vni)) }
+        unsafe { Ports::new(network, &process, |vni| self.throttle_flag(vni)) }
     }
 
     fn attach_with(world: &World, vnis: usize, need: Need) -> Result<Fabric, TransportError> {
@@ -177,6 +176,11 @@ impl Fabric {
     /// The ranks of this machine: those that share memory with this process.
     pub fn local_ranks(&self) -> &LocalRanks {
         &self.local
+    }
+
+    /// Returns true if there are ranks on other machines.
+    pub fn spans_machines(&self) -> bool {
+        self.local.len() < self.size
     }
 
     /// Returns true if a rank shares memory with this process.

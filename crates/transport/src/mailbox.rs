@@ -42,7 +42,7 @@ struct Remote {
 }
 
 impl Remote {
-    /// The way to a peer of a VNI, if it is on another machine.
+    /// Returns the peer of a VNI, if it is on another machine.
     fn of(fabric: &Fabric, vni: usize, peer: usize) -> Option<Remote> {
         let port = fabric.port(vni).filter(|_| !fabric.is_local(peer))?;
         Some(Remote { port: Arc::clone(port), peer: peer as u32 })
@@ -76,7 +76,7 @@ impl Remote {
 /// short.
 #[cold]
 #[inline(never)]
-fn send_far(remote: Option<&Remote>, send: impl FnOnce(&Remote) -> bool) -> bool {
+fn send_remote(remote: Option<&Remote>, send: impl FnOnce(&Remote) -> bool) -> bool {
     remote.is_some_and(send)
 }
 
@@ -108,7 +108,7 @@ impl Outbox {
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
         let Some(connection) = self.connection() else {
-            return send_far(self.remote.as_ref(), |remote| remote.send_inline(header, len, fill));
+            return send_remote(self.remote.as_ref(), |remote| remote.send_inline(header, len, fill));
         };
         let sent = connection.producer.send_inline(header, len, fill);
         connection.ring_if(sent)
@@ -136,7 +136,7 @@ impl Outbox {
     ) -> bool {
         let Some(connection) = self.connection() else {
             let send = |remote: &Remote| remote.send_bulk(traffic, header, len, extra, fill);
-            return send_far(self.remote.as_ref(), send);
+            return send_remote(self.remote.as_ref(), send);
         };
         let sent = connection.producer.send_bulk(traffic, header, len, extra, fill);
         connection.ring_if(sent)
@@ -147,7 +147,7 @@ impl Outbox {
     #[inline]
     pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
         let Some(connection) = self.connection() else {
-            return send_far(self.remote.as_ref(), |remote| remote.send_control(header, words));
+            return send_remote(self.remote.as_ref(), |remote| remote.send_control(header, words));
         };
         let sent = connection.producer.send_control(header, words);
         connection.ring_if(sent)
@@ -239,7 +239,7 @@ impl SharedOutbox {
     #[inline(always)]
     pub fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         let Some(connection) = self.connection.get() else {
-            return send_far(self.remote.as_ref(), |remote| remote.send_inline(header, len, fill));
+            return send_remote(self.remote.as_ref(), |remote| remote.send_inline(header, len, fill));
         };
         let sent = connection.producer.send_inline(header, len, fill, &self.open);
         connection.ring_if(sent)
@@ -257,7 +257,7 @@ impl SharedOutbox {
     ) -> bool {
         let Some(connection) = self.connection.get() else {
             let send = |remote: &Remote| remote.send_bulk(traffic, header, len, extra, fill);
-            return send_far(self.remote.as_ref(), send);
+            return send_remote(self.remote.as_ref(), send);
         };
         let sent = connection.producer.send_bulk(header, len, extra, fill, &self.open);
         connection.ring_if(sent)

@@ -24,8 +24,7 @@ fn own(domain: &Domain) -> Location {
     static MACHINE: OnceLock<Option<Topology>> = OnceLock::new();
     static ONLINE: OnceLock<usize> = OnceLock::new();
     let cores = allowed_cores();
-    if domain.fabric().local_ranks().len() < domain.size() || cores.len() >= *ONLINE.get_or_init(online_cores)
-    {
+    if domain.fabric().spans_machines() || cores.len() >= *ONLINE.get_or_init(online_cores) {
         return Location::default();
     }
     let machine = MACHINE.get_or_init(|| Topology::of_machine().ok());

@@ -44,7 +44,7 @@ pub(super) struct Buffers {
 
 /// One buffer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place(*mut u8);
+pub(super) struct PacketBuffer(*mut u8);
 
 impl Buffers {
     /// Makes that many buffers for an owner.
@@ -68,9 +68,9 @@ impl Buffers {
     }
 
     /// The buffer with a number.
-    pub(super) fn place(&self, index: usize) -> Place {
+    pub(super) fn place(&self, index: usize) -> PacketBuffer {
         assert!((index + 1) * STRIDE <= self.mapping.len(), "there is no buffer {index}");
-        Place(self.mapping.as_ptr().wrapping_add(index * STRIDE))
+        PacketBuffer(self.mapping.as_ptr().wrapping_add(index * STRIDE))
     }
 
     /// The registration of the memory.
@@ -79,10 +79,10 @@ impl Buffers {
     }
 }
 
-impl Place {
+impl PacketBuffer {
     /// The buffer of a context that an operation has returned.
-    pub(super) fn of_context(context: *mut u8) -> Place {
-        Place(context)
+    pub(super) fn of_context(context: *mut u8) -> PacketBuffer {
+        PacketBuffer(context)
     }
 
     pub(super) fn context(self) -> *mut u8 {

@@ -27,7 +27,7 @@ pub(super) const SENDS: usize = 32;
 
 /// A packet in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Packed {
+pub(super) struct BufferedPacket {
     /// The number of the buffer.
     pub(super) index: u32,
     /// Bytes.
@@ -44,7 +44,7 @@ pub(super) struct Connection {
     /// The buffers that no packet is in.
     pub(super) free: Vec<u32>,
     /// Packets that the provider has not taken.
-    pub(super) delayed: VecDeque<Packed>,
+    pub(super) delayed: VecDeque<BufferedPacket>,
     /// True if the peer throttles its senders.
     pub(super) throttled: bool,
     /// True if the provider may still have a packet of which it gives no notice: one that was injected.
@@ -72,7 +72,7 @@ struct Order {
     /// The number of the next message of the peer's.
     next_read: u32,
     /// Messages of the peer's that were complete before others, by their numbers.
-    early: Vec<(u32, Packed)>,
+    early: Vec<(u32, BufferedPacket)>,
 }
 
 impl Connection {
@@ -101,7 +101,7 @@ impl Connection {
     }
 
     /// The bytes of a packet in one of the buffers.
-    pub(super) fn bytes(&self, packet: Packed) -> &[u8] {
+    pub(super) fn bytes(&self, packet: BufferedPacket) -> &[u8] {
         let place = self.buffers.place(packet.index as usize);
         // SAFETY: the packet lies in the buffer, which is not written to before it is free.
         unsafe { std::slice::from_raw_parts(place.packet(), packet.len as usize) }
@@ -151,13 +151,13 @@ impl Connection {
 
     /// Gives a message that is complete to `next` when its number has its turn, and then those that were
     /// complete before it and follow it.
-    pub(super) fn in_turn(&mut self, number: u32, packet: Packed, next: impl FnMut(Packed)) {
+    pub(super) fn in_turn(&mut self, number: u32, packet: BufferedPacket, next: impl FnMut(BufferedPacket)) {
         self.order.in_turn(number, packet, next);
     }
 }
 
 impl Order {
-    fn in_turn(&mut self, number: u32, packet: Packed, mut next: impl FnMut(Packed)) {
+    fn in_turn(&mut self, number: u32, packet: BufferedPacket, mut next: impl FnMut(BufferedPacket)) {
         self.early.push((number, packet));
         while let Some(turn) = self.early.iter().position(|(number, _)| *number == self.next_read) {
             self.next_read = self.next_read.wrapping_add(1);
@@ -180,7 +180,7 @@ mod tests {
             let mut numbers = Order { next_read: first, ..Order::default() };
             let mut seen = Vec::new();
             for index in order {
-                let packet = Packed { index, len: 0 };
+                let packet = BufferedPacket { index, len: 0 };
                 numbers.in_turn(first.wrapping_add(index), packet, |packet| seen.push(packet.index));
             }
             prop_assert_eq!(seen, (0..50).collect::<Vec<_>>());

@@ -31,7 +31,7 @@ use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
 use listener::Listener;
 pub(crate) use pace::Pace;
-pub(crate) use port::{Outgoing, Port, ProcessPlace};
+pub(crate) use port::{Outgoing, Port, ProcessInfo};
 use std::sync::Arc;
 
 /// Which network is used between machines (`HEDDLE_FABRIC`, `HEDDLE_FABRIC_DOMAIN`).
@@ -83,16 +83,7 @@ impl Network {
         }
         opened.map(|ports| Some(Network(Ok(ports))))
     }
-
-    /// The ports, for ranks that need them.
-    pub(crate) fn into_ports(self) -> Result<Opened, TransportError> {
-        self.0.map(Opened)
-    }
 }
-
-/// Ports that nobody sends to yet.
-#[derive(Debug)]
-pub(crate) struct Opened(Vec<port::Opened>);
 
 fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::Opened>, TransportError> {
     let provider: Arc<Provider> = Arc::new(Library::open()?.provider(wish, port::DEPTH)?);
@@ -122,16 +113,17 @@ impl Ports {
     /// # Safety
     /// The flags live longer than the ports.
     pub(crate) unsafe fn new(
-        opened: Opened,
-        process: &ProcessPlace,
+        network: Network,
+        process: &ProcessInfo,
         throttle: impl Fn(usize) -> *const AtomicU32,
     ) -> Result<Ports, TransportError> {
-        let (vnis, there) = (process.vnis, opened.0.len());
+        let opened = network.0?;
+        let (vnis, there) = (process.vnis, opened.len());
         if there != vnis {
             return Err(TransportError::Vnis { here: there, machine: vnis });
         }
         let mut ports = Vec::new();
-        for (vni, opened) in opened.0.into_iter().enumerate() {
+        for (vni, opened) in opened.into_iter().enumerate() {
             // SAFETY: by the caller's promise.
             let port = unsafe { Port::new(vni, process.clone(), throttle(vni), opened) };
             ports.push(Arc::new(port.map_err(|source| TransportError::Reserve { source })?));

@@ -28,7 +28,7 @@ const THROTTLED: u8 = 2;
 /// There is no message in the packet.
 const EMPTY: u8 = 4;
 
-/// What a packet says besides its message.
+/// The fields of a packet that do not belong to its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label {
     /// The receiver's key.

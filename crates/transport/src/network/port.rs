@@ -5,8 +5,8 @@
 //! Messages that have arrived are given to their reader outside of it, since the reader may send.
 
 use super::address::VniAddress;
-use super::buffers::{Buffers, Owner, PACKET_BYTES, Place, RECEIVED};
-use super::connection::{Connection, Packed, SENDS};
+use super::buffers::{Buffers, Owner, PACKET_BYTES, PacketBuffer, RECEIVED};
+use super::connection::{BufferedPacket, Connection, SENDS};
 use super::packet::{Form, Label, Packet, Refused, header_bytes, is_empty, payload_offset};
 use crate::failure::{Fail, Failure, Garbage, Peer};
 use crate::ring::{Incoming, Offer};
@@ -46,9 +46,9 @@ impl Opened {
     }
 }
 
-/// What a port knows of its process.
+/// The process of a port, and how it finds others and ends.
 #[derive(Debug, Clone)]
-pub(crate) struct ProcessPlace {
+pub(crate) struct ProcessInfo {
     /// This process's rank in the job.
     pub(crate) rank: u32,
     /// The ranks in the job.
@@ -66,7 +66,7 @@ pub(crate) struct ProcessPlace {
 #[derive(Debug)]
 pub(crate) struct Port {
     vni: usize,
-    process: ProcessPlace,
+    process: ProcessInfo,
     /// The flag by which the VNI throttles its senders.
     throttle: *const AtomicU32,
     wait: Option<RawFd>,
@@ -86,9 +86,9 @@ struct State {
     inject_bytes: usize,
     received: Buffers,
     /// Packets that are complete, in any order.
-    complete: VecDeque<Packed>,
+    complete: VecDeque<BufferedPacket>,
     /// Messages that have arrived, in the order of their senders, which stand beside them.
-    arrived: VecDeque<(u32, Packed)>,
+    arrived: VecDeque<(u32, BufferedPacket)>,
     connections: HashMap<u32, Connection>,
     /// The connections that have packets which the provider has not taken.
     delayed: VecDeque<u32>,
@@ -115,7 +115,7 @@ impl Port {
     /// The flag lives longer than the port.
     pub(super) unsafe fn new(
         vni: usize,
-        process: ProcessPlace,
+        process: ProcessInfo,
         throttle: *const AtomicU32,
         opened: Opened,
     ) -> std::io::Result<Port> {
@@ -170,7 +170,7 @@ impl Port {
             unsafe { at.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
         }
         fill(place.packet().wrapping_add(offset));
-        self.post(&mut state, peer, Packed { index, len: (offset + message.len) as u32 });
+        self.post(&mut state, peer, BufferedPacket { index, len: (offset + message.len) as u32 });
         true
     }
 
@@ -180,7 +180,7 @@ impl Port {
     }
 
     /// Writes what is in front of a packet's message, and returns the peer's credit with it.
-    fn write_header(&self, connection: &mut Connection, place: Place, message: Option<&Form>) {
+    fn write_header(&self, connection: &mut Connection, place: PacketBuffer, message: Option<&Form>) {
         let label = Label {
             key: connection.key,
             sender: self.process.rank,
@@ -228,7 +228,7 @@ impl Port {
     }
 
     /// Gives a packet to the provider, behind those that wait for it.
-    fn post(&self, state: &mut State, peer: u32, packet: Packed) {
+    fn post(&self, state: &mut State, peer: u32, packet: BufferedPacket) {
         let State { connections, endpoint, inject_bytes, under_way, delayed, .. } = state;
         let Some(connection) = connections.get_mut(&peer) else { unreachable!("it has a packet") };
         if connection.delayed.is_empty() {
@@ -246,11 +246,11 @@ impl Port {
         endpoint: &mut Endpoint,
         connection: &mut Connection,
         peer: u32,
-        packet: Packed,
+        packet: BufferedPacket,
         inject_bytes: usize,
         under_way: &mut usize,
     ) -> bool {
-        let Packed { index, len } = packet;
+        let BufferedPacket { index, len } = packet;
         let len = len as usize;
         let injected = len <= inject_bytes;
         let outcome = if injected {
@@ -276,7 +276,7 @@ impl Port {
     /// it.
     #[cold]
     fn not_sent(&self, connection: &mut Connection, (peer, index): (u32, u32), why: String) {
-        if !is_empty(connection.bytes(Packed { index, len: payload_offset(false) as u32 })) {
+        if !is_empty(connection.bytes(BufferedPacket { index, len: payload_offset(false) as u32 })) {
             self.lose(peer, why);
         }
         connection.is_lost = true;
@@ -291,7 +291,7 @@ impl Port {
             |done| {
                 let owner = owner(done.context);
                 if owner.peer == RECEIVED {
-                    complete.push_back(Packed { index: owner.index, len: done.len as u32 });
+                    complete.push_back(BufferedPacket { index: owner.index, len: done.len as u32 });
                 } else if let Some(connection) = connections.get_mut(&owner.peer) {
                     connection.free.push(owner.index);
                     *under_way -= 1;
@@ -309,7 +309,7 @@ impl Port {
     }
 
     /// Puts a message that is complete behind those of its sender that were sent before.
-    fn sort_in(&self, state: &mut State, packet: Packed) {
+    fn sort_in(&self, state: &mut State, packet: BufferedPacket) {
         let Some((sender, number)) = self.open(state, packet) else {
             return self.receive_again(state, packet.index);
         };
@@ -369,7 +369,7 @@ impl Port {
         };
         let place = connection.buffers.place(index as usize);
         self.write_header(connection, place, None);
-        self.post(state, peer, Packed { index, len: payload_offset(false) as u32 });
+        self.post(state, peer, BufferedPacket { index, len: payload_offset(false) as u32 });
     }
 
     /// Sends an empty packet that is too long to be injected: its completion says that the provider has sent
@@ -380,7 +380,7 @@ impl Port {
         if let Some(index) = connection.free.pop() {
             connection.injected = false;
             self.write_header(connection, connection.buffers.place(index as usize), None);
-            self.post(state, peer, Packed { index, len: len as u32 });
+            self.post(state, peer, BufferedPacket { index, len: len as u32 });
         }
     }
 
@@ -458,7 +458,7 @@ impl Port {
     }
 
     /// The bytes of a packet that has arrived.
-    fn bytes<'a>(&self, state: &State, packet: Packed) -> &'a [u8] {
+    fn bytes<'a>(&self, state: &State, packet: BufferedPacket) -> &'a [u8] {
         let place = state.received.place(packet.index as usize);
         // SAFETY: a received packet, whose buffer nobody else uses until it receives again; no caller keeps
         // the bytes so long.
@@ -467,7 +467,7 @@ impl Port {
 
     /// Reads what a packet says besides its message. Returns the sender and the number of the message, if
     /// there is one in it.
-    fn open(&self, state: &mut State, packet: Packed) -> Option<(u32, u32)> {
+    fn open(&self, state: &mut State, packet: BufferedPacket) -> Option<(u32, u32)> {
         let bytes = self.bytes(state, packet);
         let Packet { label, message } = match Packet::read(bytes, state.key, self.process.ranks) {
             Ok(packet) if self.process.local.index_of(packet.label.sender).is_none() => packet,
@@ -486,7 +486,7 @@ impl Port {
     }
 
     /// The message of a packet that was [opened](Self::open).
-    fn message(&self, state: &State, packet: Packed) -> Incoming {
+    fn message(&self, state: &State, packet: BufferedPacket) -> Incoming {
         let bytes = self.bytes(state, packet);
         let read = Packet::read(bytes, state.key, self.process.ranks);
         let Ok(Packet { message: Some(Form { header, has_extra, .. }), .. }) = read else {
@@ -506,7 +506,7 @@ impl Port {
     }
 
     /// Gives back the buffer of a message that was read, and counts it for the sender's credit.
-    fn count_read(&self, state: &mut State, sender: u32, packet: Packed) {
+    fn count_read(&self, state: &mut State, sender: u32, packet: BufferedPacket) {
         self.receive_again(state, packet.index);
         self.connection(state, sender).count_read();
         self.return_credit(state, sender);
@@ -523,7 +523,7 @@ impl Port {
 /// The owner of the buffer that an operation has returned.
 fn owner(context: *mut u8) -> Owner {
     // SAFETY: the context of each operation is that of a buffer.
-    unsafe { Place::of_context(context).owner().read() }
+    unsafe { PacketBuffer::of_context(context).owner().read() }
 }
 
 /// Lets a buffer receive.

@@ -1,7 +1,8 @@
 //! Ports of two ranks of one process, over the loopback.
 
+use super::listener::Listener;
 use super::port::{DEPTH, Opened};
-use super::{Outgoing, Port, ProcessPlace};
+use super::{Outgoing, Port, ProcessInfo};
 use crate::failure::Failure;
 use crate::geometry::LONGEST_PAYLOAD;
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
@@ -9,7 +10,8 @@ use crate::throttle::Traffic;
 use heddle_bootstrap::LocalRanks;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
 const RANKS: u32 = 3;
 
@@ -27,9 +29,6 @@ fn fail(failure: &Failure) -> ! {
     panic!("{failure}");
 }
 
-/// The flag by which each rank throttles its senders.
-static THROTTLES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
-
 fn provider() -> Arc<Provider> {
     let wish = Wish { provider: Some("tcp;ofi_rxm".to_owned()), domain: Some("lo".to_owned()) };
     let library = Library::open().expect("libfabric is installed");
@@ -38,13 +37,24 @@ fn provider() -> Arc<Provider> {
 
 /// The port of a rank whose machine has no other, and its key.
 fn port(provider: &Arc<Provider>, rank: u32, test: usize, vnis: usize) -> Port {
+    port_with(provider, rank, test, vnis, Box::leak(Box::default()))
+}
+
+/// Does the same, with the flag by which the rank throttles its senders.
+fn port_with(
+    provider: &Arc<Provider>,
+    rank: u32,
+    test: usize,
+    vnis: usize,
+    throttle: &'static AtomicU32,
+) -> Port {
     let opened = Opened::new(provider, 100 + u64::from(rank)).expect("an endpoint");
     let word = opened.address(vnis).expect("a name").to_string();
     WORDS.lock().expect("no test fails here").push((rank, test, word));
     let local = Arc::new(LocalRanks::of(vec![rank]));
-    let process = ProcessPlace { rank, ranks: RANKS, local, vnis: 4, word_of, fail };
-    // SAFETY: the flags live as long as the process.
-    unsafe { Port::new(test, process, &raw const THROTTLES[rank as usize % 2], opened) }.expect("a port")
+    let process = ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail };
+    // SAFETY: the flag lives as long as the process.
+    unsafe { Port::new(test, process, throttle, opened) }.expect("a port")
 }
 
 fn header(tag: i32) -> Header {
@@ -101,8 +111,9 @@ fn a_flood_of_all_lengths_arrives_in_order_and_waits_for_its_reader() {
 #[test]
 fn a_receiver_that_throttles_its_senders_gets_only_messages_of_protocols() {
     let provider = provider();
-    let (from, to) = (port(&provider, 0, 1, 4), port(&provider, 1, 1, 4));
-    THROTTLES[1].store(1, Ordering::Relaxed);
+    let throttle: &'static AtomicU32 = Box::leak(Box::default());
+    let (from, to) = (port(&provider, 0, 1, 4), port_with(&provider, 1, 1, 4, throttle));
+    throttle.store(1, Ordering::Relaxed);
     let (mut sent, mut refused) = (0, false);
     while !refused {
         sent += i32::from(send(&from, 1, Traffic::Eager, sent, 8));
@@ -112,7 +123,7 @@ fn a_receiver_that_throttles_its_senders_gets_only_messages_of_protocols() {
     }
     assert!(!send(&from, 1, Traffic::Eager, 0, 8));
     assert!(send(&from, 1, Traffic::Protocol, 0, 8));
-    THROTTLES[1].store(0, Ordering::Relaxed);
+    throttle.store(0, Ordering::Relaxed);
     // It learns of the end with the credit for later messages.
     while from.is_throttled(1) {
         send(&from, 1, Traffic::Protocol, 0, 8);
@@ -165,7 +176,7 @@ fn credit_for_a_rank_that_is_gone_is_no_failure() {
         // The connection is made while both poll. The messages wait for their reader.
         to.is_empty();
     }
-    // What was injected has left the provider, too.
+    // The provider has sent injected packets, too.
     while !from.is_drained() {
         to.is_empty();
     }
@@ -175,4 +186,29 @@ fn credit_for_a_rank_that_is_gone_is_no_failure() {
         tags.extend(read(&to, 0));
     }
     assert_eq!(tags, (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_makes_the_listener_ring_for_a_sleeper() {
+    let provider = provider();
+    let (from, to) = (port(&provider, 0, 6, 4), port(&provider, 1, 6, 4));
+    let listener = Listener::new(Some(vec![to.wait_descriptor().expect("tcp has one")]));
+    let (rings, rung) = mpsc::channel();
+    for round in 0..3 {
+        // Nothing is left to poll for, so the sleeper may sleep.
+        while !(to.is_empty() && to.may_wait()) {}
+        let rings = rings.clone();
+        assert!(listener.arm(move || _ = rings.send(())));
+        while !send(&from, 1, Traffic::Eager, round, 8) {}
+        // The sender polls until it is connected; the sleeper polls only when it is rung for.
+        let mut tags = Vec::new();
+        while tags.is_empty() {
+            from.read(|_, _| panic!("nobody sends to it"));
+            if rung.recv_timeout(Duration::from_millis(1)).is_ok() {
+                tags = read(&to, 0);
+                listener.arm(|| unreachable!("the first closure stays"));
+            }
+        }
+        assert_eq!(tags, [round]);
+    }
 }
