@@ -201,8 +201,10 @@ fn a_message_makes_the_listener_ring_for_a_sleeper() {
         assert!(listener.arm(move || _ = rings.send(())));
         while !send(&from, 1, Traffic::Eager, round, 8) {}
         // The sender polls until it is connected; the sleeper polls only when it is rung for.
-        let mut tags = Vec::new();
+        let (mut tags, mut waits) = (Vec::new(), 0);
         while tags.is_empty() {
+            waits += 1;
+            assert!(waits < 20_000, "nobody rings");
             from.read(|_, _| panic!("nobody sends to it"));
             if rung.recv_timeout(Duration::from_millis(1)).is_ok() {
                 tags = read(&to, 0);
