@@ -12,8 +12,11 @@ use std::ffi::{c_char, c_int, c_void};
 pub(crate) const VERSION: u32 = 1 << 16 | 14;
 
 pub(crate) const MSG: u64 = 1 << 1;
+pub(crate) const RMA: u64 = 1 << 2;
+pub(crate) const READ: u64 = 1 << 8;
 pub(crate) const RECV: u64 = 1 << 10;
 pub(crate) const SEND: u64 = 1 << 11;
+pub(crate) const REMOTE_READ: u64 = 1 << 12;
 
 /// Modes that this crate honours: each operation has a context with room for the provider.
 pub(crate) const MODES: u64 = CONTEXT | CONTEXT2;
@@ -108,6 +111,7 @@ pub(crate) struct DomainAttr {
     pub(crate) resource_mgmt: c_int,
     pub(crate) av_type: c_int,
     pub(crate) mr_mode: c_int,
+    pub(crate) mr_key_size: usize,
 }
 
 /// `struct fi_fabric_attr`.
@@ -294,6 +298,7 @@ pub(crate) struct Ep {
     pub(crate) ops: *const c_void,
     pub(crate) cm: *const CmOps,
     pub(crate) msg: *const MsgOps,
+    pub(crate) rma: *const RmaOps,
 }
 
 /// `struct fi_ops_cm`.
@@ -319,6 +324,14 @@ pub(crate) struct MsgOps {
     pub(crate) inject: unsafe extern "C" fn(*mut Ep, *const c_void, usize, u64) -> isize,
 }
 
+/// `struct fi_ops_rma`.
+#[repr(C)]
+pub(crate) struct RmaOps {
+    pub(crate) size: usize,
+    pub(crate) read:
+        unsafe extern "C" fn(*mut Ep, *mut c_void, usize, *mut c_void, u64, u64, u64, *mut c_void) -> isize,
+}
+
 /// References to the parts of live objects and descriptions, which have all of them.
 macro_rules! parts {
     ($($object:ident { $($field:ident: $method:ident -> $part:ty),* })*) => {
@@ -337,6 +350,11 @@ parts! {
     Domain { ops: functions -> DomainOps, mr: registration -> MrOps }
     Av { ops: functions -> AvOps }
     Cq { ops: functions -> CqOps }
-    Ep { cm: management -> CmOps, msg: messages -> MsgOps }
-    Info { tx_attr: sending -> TxAttr, domain_attr: of_domain -> DomainAttr, fabric_attr: of_fabric -> FabricAttr }
+    Ep { cm: management -> CmOps, msg: messages -> MsgOps, rma: remote_memory -> RmaOps }
+    Info {
+        tx_attr: sending -> TxAttr,
+        ep_attr: of_endpoint -> EpAttr,
+        domain_attr: of_domain -> DomainAttr,
+        fabric_attr: of_fabric -> FabricAttr
+    }
 }

@@ -5,7 +5,7 @@ use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
 use crate::library::Provider;
 use crate::object::{Closing, close};
-use crate::registered::Registered;
+use crate::registered::{Owner, Registered};
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 use std::ptr::{self, NonNull};
@@ -20,6 +20,23 @@ const AT_ONCE: usize = 16;
 /// The address of a peer in an endpoint's address vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(u64);
+
+/// Memory of a peer, which it has [exposed](Endpoint::expose).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemoteMemory {
+    /// The number of its first byte, as the provider counts.
+    pub address: u64,
+    /// Its key.
+    pub key: u64,
+}
+
+impl RemoteMemory {
+    /// The memory from its byte `offset` on.
+    #[must_use]
+    pub fn from(self, offset: usize) -> RemoteMemory {
+        RemoteMemory { address: self.address.wrapping_add(offset as u64), ..self }
+    }
+}
 
 /// The result of a call that the provider may put off.
 #[derive(Debug, PartialEq, Eq)]
@@ -168,12 +185,81 @@ impl Endpoint {
     /// # Safety
     /// The `len` bytes at `start` and the endpoint live longer than the result.
     pub unsafe fn register(&self, start: *mut u8, len: usize) -> Result<Registered, Error> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register_for(abi::SEND | abi::RECV, start, len) }
+    }
+
+    /// Registers memory that [`read`](Self::read) writes to, if the provider wants that.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// The `len` bytes at `start` and the endpoint live longer than the result.
+    pub unsafe fn register_target(&self, start: *mut u8, len: usize) -> Result<Registered, Error> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.register_for(abi::READ, start, len) }
+    }
+
+    /// # Safety
+    /// The `len` bytes at `start` and the endpoint live longer than the result.
+    unsafe fn register_for(&self, access: u64, start: *mut u8, len: usize) -> Result<Registered, Error> {
         if !self.provider.needs_registration() {
             return Ok(Registered::NONE);
         }
-        let check = |call, result| self.provider.functions.check(call, result);
         // SAFETY: by the caller's promise.
-        unsafe { Registered::new(self.domain, start, len, check) }
+        unsafe { Registered::new(&self.owner(), ptr::slice_from_raw_parts_mut(start, len), access, 0) }
+    }
+
+    fn owner(&self) -> Owner<'_> {
+        Owner { domain: self.domain, endpoint: self.endpoint, provider: &self.provider }
+    }
+
+    /// Lets peers [read](Self::read) memory until the registration is dropped. `key` is a random number, by
+    /// which peers will name the memory unless the provider chooses another one.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// The `len` bytes at `start` and the endpoint live longer than the result.
+    pub unsafe fn expose(
+        &self,
+        start: *mut u8,
+        len: usize,
+        key: u64,
+    ) -> Result<(Registered, RemoteMemory), Error> {
+        let bits = 8 * self.provider.info().of_domain().mr_key_size.min(8) as u32;
+        let key = key & u64::MAX.checked_shr(64 - bits).unwrap_or_default();
+        let memory = ptr::slice_from_raw_parts_mut(start, len);
+        // SAFETY: by the caller's promise.
+        let registered = unsafe { Registered::new(&self.owner(), memory, abi::REMOTE_READ, key) }?;
+        let address = if self.provider.registers(abi::MR_VIRT_ADDR) { start.expose_provenance() } else { 0 };
+        let remote = RemoteMemory { address: address as u64, key: registered.key().unwrap_or(key) };
+        Ok((registered, remote))
+    }
+
+    /// Reads `len` bytes from the memory of a peer.
+    ///
+    /// # Safety
+    /// The `len` bytes at `to` are registered as a target and valid, and nobody else uses them nor the
+    /// [`CONTEXT_BYTES`](crate::CONTEXT_BYTES) at `context`, until a completion with this context, if the
+    /// operation was taken.
+    pub unsafe fn read(
+        &mut self,
+        (from, memory): (Address, RemoteMemory),
+        to: *mut u8,
+        len: usize,
+        target: &Registered,
+        context: *mut u8,
+    ) -> Outcome {
+        let read = self.endpoint().remote_memory().read;
+        let (endpoint, descriptor) = (self.endpoint.as_ptr(), target.descriptor());
+        let (to, context) = (to.cast(), context.cast());
+        let RemoteMemory { address, key } = memory;
+        // SAFETY: by the caller's promise.
+        let result = unsafe { read(endpoint, to, len, descriptor, from.0, address, key, context) };
+        self.outcome(result)
     }
 
     /// Receives the next message into `len` bytes at `to`.
@@ -361,14 +447,53 @@ mod tests {
         }
     }
 
-    #[test]
-    fn messages_arrive_in_order_and_wake_who_waits() {
+    /// Two endpoints, and the address of the second one for the first one.
+    fn pair() -> (Endpoint, Endpoint, Address) {
         let library = Library::open().expect("libfabric is installed");
         let wish = Wish { provider: Some("tcp;ofi_rxm".to_owned()), domain: Some("lo".to_owned()) };
         let provider = Arc::new(library.provider(&wish, DEPTH).expect("the provider"));
-        let mut from = Endpoint::open(&provider).expect("an endpoint");
-        let mut to = Endpoint::open(&provider).expect("an endpoint");
-        let address = from.insert(&to.name().expect("a name")).expect("an address");
+        let mut one = Endpoint::open(&provider).expect("an endpoint");
+        let other = Endpoint::open(&provider).expect("an endpoint");
+        let address = one.insert(&other.name().expect("a name")).expect("an address");
+        (one, other, address)
+    }
+
+    #[test]
+    fn memory_is_read_while_it_is_exposed() {
+        const LEN: usize = 3_000_000;
+        let (mut reader, mut owner, address) = pair();
+        let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
+        let (mut to, mut context) = (vec![0u8; LEN], Place::new());
+        // SAFETY: the memory outlives the registration.
+        let (exposed, memory) = unsafe { owner.expose(from.as_mut_ptr(), LEN, 77) }.expect("it is exposed");
+        // SAFETY: the memory outlives the registration.
+        let target = unsafe { reader.register_target(to.as_mut_ptr(), LEN) }.expect("it is registered");
+        let mut read = |offset: usize| {
+            let (mut taken, mut result) = (false, None);
+            while result.is_none() {
+                if !taken {
+                    let (from, to) = ((address, memory.from(offset)), to[offset..].as_mut_ptr());
+                    // SAFETY: the memory outlives the operation; nothing else uses it.
+                    let outcome = unsafe { reader.read(from, to, LEN - offset, &target, context.context()) };
+                    taken = outcome == Outcome::Taken;
+                }
+                let mut done = false;
+                let mut lost = None;
+                reader.poll(|_| done = true, |operation| lost = Some(operation));
+                owner.poll(|_| {}, |_| {});
+                result = if done { Some(true) } else { lost.map(|_| false) };
+            }
+            result == Some(true)
+        };
+        assert!(read(LEN / 3) && read(0));
+        drop(exposed);
+        assert!(!read(0), "memory that is exposed no more was read");
+        assert!(from == to);
+    }
+
+    #[test]
+    fn messages_arrive_in_order_and_wake_who_waits() {
+        let (mut from, mut to, address) = pair();
         let mut places = [Place::new(), Place::new()];
         for place in &mut places {
             let (bytes, context) = (place.bytes(), place.context());

@@ -35,7 +35,7 @@ fn fields_and_constants_are_those_of_the_headers() {
         "fi_ep_attr": EpAttr { "type" = kind, "max_msg_size" = max_msg_size }
         "fi_domain_attr": DomainAttr {
             "name" = name, "threading" = threading, "resource_mgmt" = resource_mgmt, "av_type" = av_type,
-            "mr_mode" = mr_mode,
+            "mr_mode" = mr_mode, "mr_key_size" = mr_key_size,
         }
         "fi_fabric_attr": FabricAttr { "name" = name, "prov_name" = prov_name }
         "fid": Fid { "ops" = ops }
@@ -59,12 +59,13 @@ fn fields_and_constants_are_those_of_the_headers() {
             "op_context" = op_context, "olen" = olen, "err" = err, "prov_errno" = prov_errno,
             "err_data_size" = err_data_size,
         }
-        "fid_ep": Ep { "ops" = ops, "cm" = cm, "msg" = msg }
+        "fid_ep": Ep { "ops" = ops, "cm" = cm, "msg" = msg, "rma" = rma }
         "fi_ops_cm": CmOps { "getname" = getname }
         "fi_ops_msg": MsgOps { "recv" = recv, "send" = send, "inject" = inject }
+        "fi_ops_rma": RmaOps { "read" = read }
     };
     let constants = constants! {
-        "FI_MSG" = MSG, "FI_RECV" = RECV, "FI_SEND" = SEND, "FI_CONTEXT | FI_CONTEXT2" = MODES,
+        "FI_MSG" = MSG, "FI_RMA" = RMA, "FI_READ" = READ, "FI_REMOTE_READ" = REMOTE_READ, "FI_RECV" = RECV, "FI_SEND" = SEND, "FI_CONTEXT | FI_CONTEXT2" = MODES,
         "FI_MR_LOCAL" = MR_LOCAL, "FI_MR_VIRT_ADDR" = MR_VIRT_ADDR, "FI_MR_ALLOCATED" = MR_ALLOCATED,
         "FI_MR_PROV_KEY" = MR_PROV_KEY, "FI_MR_ENDPOINT" = MR_ENDPOINT, "FI_ORDER_SAS" = ORDER_SAS,
         "FI_THREAD_DOMAIN" = THREAD_DOMAIN, "FI_RM_ENABLED" = RM_ENABLED, "FI_EP_RDM" = EP_RDM,
@@ -73,7 +74,7 @@ fn fields_and_constants_are_those_of_the_headers() {
         "FI_EAGAIN" = EAGAIN,
     };
     let mut source = String::from("#include <stddef.h>\n");
-    for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_eq", "fi_errno"] {
+    for header in ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_eq", "fi_errno"] {
         source += &format!("#include <rdma/{header}.h>\n");
     }
     for (theirs, ours) in fields {

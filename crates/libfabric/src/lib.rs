@@ -5,7 +5,7 @@
 //! types that keep each other alive.
 //!
 //! ```text
-//!   Library ──▶ Provider ──▶ Endpoint ── send, inject, receive
+//!   Library ──▶ Provider ──▶ Endpoint ── send, inject, receive; expose, read
 //!   (opened)    (a network     │   └──── poll: what is complete
 //!                and how)      └──────── a domain, an address vector and a completion queue of its own
 //! ```
@@ -22,7 +22,7 @@ mod library;
 mod object;
 mod registered;
 
-pub use endpoint::{Address, Completion, Endpoint, Outcome};
+pub use endpoint::{Address, Completion, Endpoint, Outcome, RemoteMemory};
 pub use error::{Error, LostOperation};
 pub use library::{Depth, Library, Provider, Wish};
 pub use registered::Registered;

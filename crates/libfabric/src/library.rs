@@ -14,6 +14,11 @@ const LIBRARY: &str = "libfabric.so.1";
 /// everywhere, and those that stand for others.
 const LAST: [&str; 8] = ["shm", "sm2", "udp", "sockets", "net", "off_coll", "usnic", "ofi_mrail"];
 
+/// The capabilities of endpoints for messages.
+const MESSAGES: u64 = abi::MSG | abi::SEND | abi::RECV;
+/// The capabilities of endpoints that read each other's memory.
+const REMOTE_READS: u64 = abi::RMA | abi::READ | abi::REMOTE_READ;
+
 type GetInfo =
     unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const Info, *mut *mut Info) -> c_int;
 type DupInfo = unsafe extern "C" fn(*const Info) -> *mut Info;
@@ -165,7 +170,15 @@ impl Library {
     /// # Errors
     /// If there is none.
     pub fn provider(&self, wish: &Wish, depth: Depth) -> Result<Provider, Error> {
-        let infos = self.infos()?;
+        // Remote reads are not asked of a provider that has none.
+        match self.provider_for(wish, depth, MESSAGES | REMOTE_READS) {
+            Err(Error::NoProvider { .. }) => self.provider_for(wish, depth, MESSAGES),
+            chosen => chosen,
+        }
+    }
+
+    fn provider_for(&self, wish: &Wish, depth: Depth, capabilities: u64) -> Result<Provider, Error> {
+        let infos = self.infos(capabilities)?;
         let fits = |info: &Info| match (&wish.provider, &wish.domain) {
             (Some(provider), _) if info.provider() != *provider => false,
             (_, Some(domain)) if info.domain() != *domain => false,
@@ -191,8 +204,9 @@ impl Library {
         Provider::of(&self.0, info, depth)
     }
 
-    /// The descriptions of all reliable datagram endpoints that keep the order of messages.
-    fn infos(&self) -> Result<Infos<'_>, Error> {
+    /// The descriptions of all reliable datagram endpoints that have these capabilities and keep the order of
+    /// messages.
+    fn infos(&self, capabilities: u64) -> Result<Infos<'_>, Error> {
         let functions = &*self.0;
         // SAFETY: without a description it makes an empty one.
         let hints = Infos { functions, first: unsafe { (functions.dupinfo)(ptr::null()) } };
@@ -200,7 +214,7 @@ impl Library {
         let Some(info) = (unsafe { hints.first.as_mut() }) else {
             return Err(functions.failed("fi_allocinfo", -i64::from(libc::ENOMEM)));
         };
-        info.caps = abi::MSG | abi::SEND | abi::RECV;
+        info.caps = capabilities;
         info.mode = abi::MODES;
         // SAFETY: a description that nobody else has, with its parts.
         let ep = unsafe { &mut *info.ep_attr };
@@ -283,10 +297,27 @@ impl Provider {
         self.info().sending().inject_size
     }
 
+    /// The longest message, and the most that one [read](crate::Endpoint::read) gets, in bytes.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.info().of_endpoint().max_msg_size
+    }
+
+    /// Returns true if endpoints can [read](crate::Endpoint::read) each other's memory.
+    #[must_use]
+    pub fn has_remote_reads(&self) -> bool {
+        self.info().caps & REMOTE_READS == REMOTE_READS
+    }
+
+    /// Returns true if the provider asks for this mode of registration.
+    pub(crate) fn registers(&self, mode: c_int) -> bool {
+        self.info().of_domain().mr_mode & mode != 0
+    }
+
     /// Returns true if memory must be [registered](crate::Registered) before messages are sent from it or
     /// received into it.
     pub(crate) fn needs_registration(&self) -> bool {
-        self.info().of_domain().mr_mode & abi::MR_LOCAL != 0
+        self.registers(abi::MR_LOCAL)
     }
 }
 
