@@ -392,6 +392,13 @@ fn events() -> Vec<Performance> {
             |totals| totals.events(Event::ThrottledSend),
         ),
         variable(
+            "remote_reads",
+            "messages whose data was read from the memory of a sender on another machine",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::RemoteRead),
+        ),
+        variable(
             "matching_steps",
             "elements compared to find the receive for a message, or the message for a receive",
             messages,

@@ -3,8 +3,8 @@
 
 use crate::error::TransportError;
 use crate::failure::{Fail, Garbage, Peer};
-use crate::geometry::Geometry;
-use crate::network::{Network, Port, Ports, ProcessInfo};
+use crate::geometry::{self, Geometry};
+use crate::network::{self, Exposed, Fetch, Network, Port, Ports, ProcessInfo};
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
@@ -362,6 +362,34 @@ impl Fabric {
     /// The port of a VNI, if there are ranks on other machines.
     pub(crate) fn port(&self, vni: usize) -> Option<&Arc<Port>> {
         self.ports.as_ref().map(|ports| ports.port(vni))
+    }
+
+    /// The most bytes of one message to a rank.
+    pub fn longest_payload(&self, peer: usize) -> usize {
+        if self.is_local(peer) { geometry::LONGEST_PAYLOAD } else { network::LONGEST_PAYLOAD }
+    }
+
+    /// Lets a rank on another machine read memory by a port of this process. Returns `None` if the rank is on
+    /// this machine, or the network has no remote reads.
+    ///
+    /// # Safety
+    /// The `len` bytes at `start` live longer than the result.
+    pub unsafe fn expose(&self, (vni, peer): (usize, usize), start: *mut u8, len: usize) -> Option<Exposed> {
+        let port = self.port(vni).filter(|_| !self.is_local(peer))?;
+        // SAFETY: by the caller's promise.
+        unsafe { port.expose(start, len) }
+    }
+
+    /// Fetches data that a rank on another machine has exposed to this VNI. When all is there, a message from
+    /// this process to itself arrives in the VNI. Returns false and does nothing if the data has to be sent
+    /// in messages.
+    ///
+    /// # Safety
+    /// The memory that the data goes to is valid, and nobody else uses it until the message arrives.
+    pub unsafe fn fetch(&self, vni: usize, fetch: Fetch) -> bool {
+        let Some(port) = self.port(vni).filter(|_| !self.is_local(fetch.peer)) else { return false };
+        // SAFETY: by the caller's promise.
+        unsafe { port.fetch(fetch) }
     }
 
     /// Lets a message from another machine ring this process's doorbell, for a thread that is about to sleep.

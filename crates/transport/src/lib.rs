@@ -75,7 +75,7 @@ pub use geometry::{Geometry, LONGEST_PAYLOAD};
 #[cfg(not(loom))]
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 #[cfg(not(loom))]
-pub use network::{Network, NetworkChoice};
+pub use network::{Exposed, Fetch, Network, NetworkChoice};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};

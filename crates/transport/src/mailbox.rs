@@ -2,7 +2,7 @@
 //! the VNI's port instead.
 
 use crate::fabric::Fabric;
-use crate::network::{Outgoing, Pace, Port};
+use crate::network::{self, Outgoing, Pace, Port};
 use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
@@ -60,14 +60,15 @@ impl Remote {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        self.port.send(self.peer, Outgoing { traffic, header, len, extra: Some(extra) }, fill)
+        len <= network::LONGEST_PAYLOAD
+            && self.port.send(self.peer, Outgoing { traffic, header, len, extra: Some(extra) }, fill)
     }
 
-    fn send_control(&self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
-        let message = Outgoing { traffic: Traffic::Protocol, header, len: EXTRA_BYTES, extra: None };
+    fn send_control<const BYTES: usize>(&self, header: &Header, words: &[u8; BYTES]) -> bool {
+        let message = Outgoing { traffic: Traffic::Protocol, header, len: BYTES, extra: None };
         self.port.send(self.peer, message, |to| {
             // SAFETY: a packet has room for the words.
-            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
+            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), BYTES) };
         })
     }
 }
@@ -123,8 +124,8 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, or the peer
-    /// has not started yet, or throttles its senders and `traffic` is not of a protocol.
+    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, or the payload
+    /// is longer than the peer [takes](Fabric::longest_payload), or the peer has not started yet, or throttles its senders and `traffic` is not of a protocol.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -145,7 +146,7 @@ impl Outbox {
     /// Sends a message of a protocol, also to a peer that throttles its senders. Returns false and does
     /// nothing if the ring is full or the peer has not started yet.
     #[inline]
-    pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+    pub fn send_control<const BYTES: usize>(&mut self, header: &Header, words: &[u8; BYTES]) -> bool {
         let Some(connection) = self.connection() else {
             return send_remote(self.remote.as_ref(), |remote| remote.send_control(header, words));
         };
@@ -267,13 +268,14 @@ impl SharedOutbox {
 impl SharedOutbox {
     /// Does the same as [`Outbox::send_control`].
     #[inline]
-    pub fn send_control(&self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+    pub fn send_control<const BYTES: usize>(&self, header: &Header, words: &[u8; BYTES]) -> bool {
         if let Some(remote) = &self.remote {
             return remote.send_control(header, words);
         }
-        self.send_inline(header, EXTRA_BYTES, |to| {
-            // SAFETY: a slot's payload has room for the extra bytes.
-            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
+        const { assert!(BYTES <= INLINE_BYTES) }
+        self.send_inline(header, BYTES, |to| {
+            // SAFETY: a slot's payload has room for the words.
+            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), BYTES) };
         })
     }
 }

@@ -13,6 +13,7 @@
 //! | `express.rs` | the express path: small messages with the fewest instructions |
 //! | `rendezvous_state.rs` | rendezvous state and deferred work: flushes, follow-ups, freed requests |
 //! | `rendezvous.rs` | the rendezvous protocol: single copy, or streaming in pieces |
+//! | `remote_read.rs` | between machines: the receiver reads the data through the network |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
 //! | `transfer_method.rs` | the choice of the quickest of these methods, by measurement |
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
@@ -81,6 +82,7 @@ pub(crate) mod interface;
 pub(crate) mod message;
 mod offload;
 pub(crate) mod receive;
+mod remote_read;
 mod rendezvous;
 mod rendezvous_state;
 pub(crate) mod ring_access;

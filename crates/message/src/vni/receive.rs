@@ -59,7 +59,7 @@ impl<S: Rules> Core<S> {
                     self.fetch(id, &key, peer, rts);
                 }
             }
-            wire::CTS..=wire::WITHDRAWN => {
+            wire::CTS..=wire::FETCHED => {
                 self.check_form(peer, message);
                 self.answer_arrives(peer, message);
             }
@@ -81,6 +81,10 @@ impl<S: Rules> Core<S> {
                 let [receive, well, _] = wire::from_bytes(message.payload());
                 let receive = self.receive_of_half(peer, receive);
                 self.half_is_over(receive, Half::Rear, well != 0);
+            }
+            wire::FETCHED => {
+                let [receive, sender, _] = wire::from_bytes(message.payload());
+                self.fetched(receive as RequestId, sender as RequestId);
             }
             wire::WITHDRAW => self.withdraw(peer, message),
             wire::WITHDRAWN => {

@@ -14,6 +14,8 @@
 //! **Split copy** (`split_copy.rs`) is used if it was measured to be quicker and the sender waits in MPI,
 //! so that it can copy, too.
 //!
+//! **Remote read** (`remote_read.rs`) is used between machines.
+//!
 //! **Streaming** is used otherwise, or if it was measured to be quicker (`transfer_method.rs`) and the sender
 //! waits in MPI: the sender packs piece by piece into the ring, the receiver unpacks piece by piece.
 //!
@@ -89,8 +91,18 @@ impl<S: Rules> Core<S> {
                 // This thread may leave MPI before it makes the copy; a sleeping thread can make it, too.
                 self.wake_sleepers();
             }
+            None if self.read_remotely(id, key, peer, &rts) => {}
             None => self.ask_for_pieces(id, key, peer, rts),
         }
+    }
+
+    /// Keeps the error for the end of a receive that has no room for its message.
+    pub(crate) fn note_truncation(&self, id: RequestId, key: &Key, rts: &Rts) {
+        // SAFETY: a thread that fetches the data of a receive has its in-flight state.
+        let in_flight = unsafe { request::in_flight(id) };
+        let wanted = in_flight.wanted;
+        in_flight.keep = (rts.len as usize > wanted)
+            .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
     }
 
     /// Returns the next message to pull now. If its sender waits in MPI, the message may be streamed instead.
@@ -130,8 +142,7 @@ impl<S: Rules> Core<S> {
         let wanted = in_flight.wanted;
         in_flight.pieces_wanted = true;
         in_flight.asked_ns = clock::now_ns();
-        in_flight.keep = (rts.len as usize > wanted)
-            .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
+        self.note_truncation(id, key, &rts);
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
         // SAFETY: this thread does not touch the in-flight state any more, unless no piece will come.
         unsafe { request::hand_over(id) };
@@ -190,8 +201,9 @@ impl<S: Rules> Core<S> {
             // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical
             // section, where this thread is.
             let buffer = unsafe { request::in_flight(stream.send) }.buffer;
+            let longest = self.fabric.longest_payload(stream.peer);
             while stream.sent < stream.wanted {
-                let len = PIECE.min(stream.wanted - stream.sent);
+                let len = longest.min(stream.wanted - stream.sent);
                 let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
                 let fill = |to: *mut u8| buffer.read_piece(stream.sent, to, len);
                 let sent = self.send_piece(stream.peer, &extra, len, fill);
@@ -234,7 +246,7 @@ impl<S: Rules> Core<S> {
         self.complete_streamed(id);
     }
 
-    fn complete_streamed(&self, id: RequestId) {
+    pub(crate) fn complete_streamed(&self, id: RequestId) {
         // SAFETY: the caller has the in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         in_flight.pieces_wanted = false;

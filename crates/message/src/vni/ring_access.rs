@@ -85,7 +85,7 @@ pub(crate) trait RingAccess {
     ) -> bool;
 
     /// Does the same as [`Outbox::send_control`].
-    fn send_control(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool;
+    fn send_control<const BYTES: usize>(self, header: &Header, words: &[u8; BYTES]) -> bool;
 }
 
 /// Access by the ring's own methods.
@@ -110,7 +110,7 @@ macro_rules! ring_access {
             }
 
             #[inline]
-            fn send_control(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+            fn send_control<const BYTES: usize>(self, header: &Header, words: &[u8; BYTES]) -> bool {
                 $ring::send_control(self, header, words)
             }
         })*

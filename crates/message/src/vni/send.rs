@@ -24,7 +24,7 @@ use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD, Traffic};
 
-/// Data up to this many bytes is sent eagerly: the most that a ring takes.
+/// Data of more bytes is never sent eagerly: the most that a ring takes; the network takes less.
 const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
 
 /// Sends the data now, if it is small and there is room.
@@ -157,7 +157,7 @@ impl<S: Rules> Core<S> {
         let (buffer, len, synchronous) = (in_flight.buffer, in_flight.buffer.len(), in_flight.synchronous);
         let envelope = Envelope::new(in_flight.source, in_flight.tag);
         let header = |kind| Header { kind, aux: 0, context: in_flight.context, envelope };
-        if len > EAGER_LIMIT {
+        if len > self.fabric.longest_payload(in_flight.peer) {
             return self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
         }
         if synchronous {
@@ -190,12 +190,16 @@ impl<S: Rules> Core<S> {
         // SAFETY: the send has not begun: its in-flight state is the caller's.
         let in_flight = unsafe { request::in_flight(id) };
         let address = in_flight.buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
-        let rts = Rts { len: in_flight.buffer.len() as u64, address, request: id };
+        let rts = Rts { len: in_flight.buffer.len() as u64, address, key: None, request: id };
+        let exposed = self.expose(in_flight);
         (in_flight.offered, in_flight.stage) = (true, Stage::Offered);
         self.count_offer(1);
         // SAFETY: if the message was sent, the in-flight state is not touched.
         unsafe { request::hand_over(id) };
-        let sent = ring.send_control(header, &rts.to_bytes());
+        let sent = match exposed {
+            None => ring.send_control(header, &rts.to_bytes()),
+            Some((address, key)) => ring.send_control(header, &Rts { address, ..rts }.with_key(key)),
+        };
         if !sent {
             (in_flight.offered, in_flight.stage) = (false, Stage::UnderWay);
             self.count_offer(-1);

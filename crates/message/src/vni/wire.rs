@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `EAGER` | the data | a message |
 //! | `SYNC` | the data; extra: sender's request | a message whose sender waits for its match |
-//! | `RTS` | [`Rts`] | a message whose data the receiver fetches (ready to send) |
+//! | `RTS` | [`Rts`]; from another machine that exposes the data also its key | a message whose data the receiver fetches (ready to send) |
 //! | `CTS` | [`Cts`] | answer to `RTS`: send me the data in pieces (clear to send) |
 //! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
 //! | `PUSH` | [`Push`] | answer to `RTS`: copy the rear half to my memory, while I fetch the front half |
@@ -12,6 +12,7 @@
 //! | `WITHDRAW` | sender's request; context, source and tag are the message's | forget the message, if it is not matched |
 //! | `WITHDRAWN` | sender's request, 1 if the message was forgotten | answer to `WITHDRAW` |
 //! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
+//! | `FETCHED` | receive, sender's request; from this process itself | the data was read from another machine |
 
 use crate::matching::Key;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header};
@@ -26,17 +27,24 @@ pub(crate) const PUSH: u8 = 7;
 pub(crate) const PUSHED: u8 = 8;
 pub(crate) const WITHDRAW: u8 = 9;
 pub(crate) const WITHDRAWN: u8 = 10;
+pub(crate) const FETCHED: u8 = 11;
 
 /// Ready to send: the place of the data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rts {
     /// The number of bytes of data.
     pub len: u64,
-    /// Address in the sender's memory; 0 if the data does not lie in one piece.
+    /// Address in the sender's memory, as this machine's receivers or the network's remote reads count; 0 on
+    /// this machine if the data does not lie in one piece.
     pub address: u64,
+    /// The key by which the network reads the data; `None` if it cannot.
+    pub key: Option<u64>,
     /// The sender's request.
     pub(crate) request: u32,
 }
+
+/// The bytes of an `RTS` with a key.
+pub(crate) const EXPOSED_RTS_BYTES: usize = EXTRA_BYTES + size_of::<u64>();
 
 /// Clear to send.
 #[derive(Debug, Clone, Copy)]
@@ -86,9 +94,18 @@ impl Rts {
         to_bytes([self.len, self.address, u64::from(self.request)])
     }
 
+    /// The words with the key.
+    pub(crate) fn with_key(self, key: u64) -> [u8; EXPOSED_RTS_BYTES] {
+        let mut bytes = [0; EXPOSED_RTS_BYTES];
+        bytes[..EXTRA_BYTES].copy_from_slice(&self.to_bytes());
+        bytes[EXTRA_BYTES..].copy_from_slice(&key.to_ne_bytes());
+        bytes
+    }
+
     pub(crate) fn from_bytes(bytes: &[u8]) -> Rts {
         let [len, address, request] = from_bytes(bytes);
-        Rts { len, address, request: request as u32 }
+        let key = bytes.get(EXTRA_BYTES..).and_then(|key| key.try_into().ok()).map(u64::from_ne_bytes);
+        Rts { len, address, key, request: request as u32 }
     }
 }
 

@@ -78,8 +78,10 @@ pub enum Event {
     Throttle,
     /// A small message was offered by rendezvous to a receiver that throttles its senders.
     ThrottledSend,
+    /// The data of a message was read from the memory of a sender on another machine.
+    RemoteRead,
 }
 
 impl Event {
-    pub(super) const COUNT: usize = 11;
+    pub(super) const COUNT: usize = 12;
 }

@@ -87,6 +87,7 @@ impl Totals {
             Event::Work,
             Event::Throttle,
             Event::ThrottledSend,
+            Event::RemoteRead,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();

@@ -8,13 +8,14 @@
 //! ```
 
 use super::packet::payload_offset;
-use crate::geometry::LONGEST_PAYLOAD;
 use heddle_bootstrap::Mapping;
 use heddle_libfabric::{CONTEXT_BYTES, Endpoint, Registered};
 use std::io;
 
-/// The longest packet.
-pub(super) const PACKET_BYTES: usize = HEAD_BYTES + LONGEST_PAYLOAD;
+/// The longest packet. `tcp;ofi_rxm` sends that in one piece, and divides what is longer.
+pub(super) const PACKET_BYTES: usize = 16 << 10;
+/// The longest payload of a packet.
+pub(crate) const LONGEST_PAYLOAD: usize = PACKET_BYTES - HEAD_BYTES;
 /// Room in front of the payload.
 const HEAD_BYTES: usize = 64;
 /// Room for the owner's words.
@@ -25,14 +26,17 @@ const STRIDE: usize = CONTEXT_BYTES + OWNER_BYTES + PACKET_BYTES;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
-    /// The rank that packets are sent to; `RECEIVED` for buffers of packets that come.
+    /// The rank that packets are sent to; `RECEIVED` for buffers of packets that come, `FETCHED` for remote
+    /// reads.
     pub(super) peer: u32,
-    /// Its number among the owner's buffers.
+    /// Its number among the owner's.
     pub(super) index: u32,
 }
 
 /// The owner of buffers that receive.
 pub(super) const RECEIVED: u32 = u32::MAX;
+/// The owner of remote reads.
+pub(super) const FETCHED: u32 = u32::MAX - 1;
 
 /// Some buffers in one piece of memory. Pages that no packet needs cost nothing.
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 //! | `address.rs` | the words by which others find a VNI |
 //! | `buffers.rs` | memory for packets |
 //! | `connection.rs` | the connection to a rank: flow control, order |
-//! | `port.rs` | the port of a VNI: its endpoint and connections |
+//! | `port` | the port of a VNI: its endpoint and connections; remote reads |
 //! | `pace.rs` | how often the network is looked at beside the rings |
 //! | `listener.rs` | the thread that wakes sleepers |
 
@@ -26,11 +26,13 @@ mod tests;
 
 use crate::error::TransportError;
 use crate::single_copy::random;
+pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
 use listener::Listener;
 pub(crate) use pace::Pace;
+pub use port::{Exposed, Fetch};
 pub(crate) use port::{Outgoing, Port, ProcessInfo};
 use std::sync::Arc;
 

@@ -2,9 +2,8 @@
 
 use super::listener::Listener;
 use super::port::{DEPTH, Opened};
-use super::{Outgoing, Port, ProcessInfo};
+use super::{Fetch, LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo};
 use crate::failure::Failure;
-use crate::geometry::LONGEST_PAYLOAD;
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use crate::throttle::Traffic;
 use heddle_bootstrap::LocalRanks;
@@ -88,7 +87,7 @@ fn a_flood_of_all_lengths_arrives_in_order_and_waits_for_its_reader() {
     const MESSAGES: i32 = 2000;
     let provider = provider();
     let (from, to) = (port(&provider, 0, 0, 4), port(&provider, 1, 0, 4));
-    let len = |tag: i32| [0, 8, 40, 41, 1000, 20_000, LONGEST_PAYLOAD][tag as usize % 7];
+    let len = |tag: i32| [0, 8, 40, 41, 1000, 10_000, LONGEST_PAYLOAD][tag as usize % 7];
     let mut sent = 0;
     // A receiver that reads nothing holds up its sender.
     for _ in 0..20_000 {
@@ -131,6 +130,33 @@ fn a_receiver_that_throttles_its_senders_gets_only_messages_of_protocols() {
         read(&to, 0);
     }
     assert!(send(&from, 1, Traffic::Eager, 0, 8));
+}
+
+#[test]
+fn fetched_data_is_there_when_its_message_arrives() {
+    const LEN: usize = 300_001;
+    let provider = provider();
+    let (owner, reader) = (Arc::new(port(&provider, 0, 7, 4)), port(&provider, 1, 7, 4));
+    let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
+    // SAFETY: the bytes outlive what is exposed.
+    let exposed = unsafe { owner.expose(from.as_mut_ptr(), LEN) }.expect("the provider has remote reads");
+    let mut to = vec![vec![0; LEN]; 3];
+    for (number, to) in (0u8..).zip(&mut to) {
+        let done = (header(number.into()), [number; EXTRA_BYTES]);
+        let fetch = Fetch { peer: 0, from: exposed.name(), to: to.as_mut_ptr(), len: LEN, done };
+        // SAFETY: the bytes are there until the end of the test, which all messages arrive before.
+        assert!(unsafe { reader.fetch(fetch) });
+    }
+    let mut tags = Vec::new();
+    while tags.len() < 3 {
+        owner.read(|_, _| panic!("nobody sends to it"));
+        // The messages come from the reader itself.
+        tags.extend(read(&reader, 1));
+    }
+    tags.sort_unstable();
+    assert_eq!(tags, [0, 1, 2]);
+    assert!(to.iter().all(|to| *to == from));
+    assert!(reader.is_drained());
 }
 
 #[test]

@@ -218,10 +218,11 @@ impl Producer {
     /// Does the same as [`send_inline`](Self::send_inline) for a message of a protocol, which a receiver that
     /// throttles its senders takes, too.
     #[inline]
-    pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
-        self.send_in_slot(Traffic::Protocol, header, EXTRA_BYTES, |to| {
-            // SAFETY: a slot's payload has room for the extra bytes.
-            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
+    pub fn send_control<const BYTES: usize>(&mut self, header: &Header, words: &[u8; BYTES]) -> bool {
+        const { assert!(BYTES <= INLINE_BYTES) }
+        self.send_in_slot(Traffic::Protocol, header, BYTES, |to| {
+            // SAFETY: a slot's payload has room for the words.
+            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), BYTES) };
         })
     }
 

@@ -19,6 +19,9 @@ impl<S: Rules> Core<S> {
         let (kind, len) = (message.header.kind, message.len());
         let right = match kind {
             wire::SYNC | wire::DATA => message.has_extra(),
+            wire::RTS if len == wire::EXPOSED_RTS_BYTES => !self.fabric.is_local(peer),
+            // This process says it to itself.
+            wire::FETCHED => peer == self.rank,
             _ => !message.has_extra() && len == EXTRA_BYTES,
         };
         if !right {

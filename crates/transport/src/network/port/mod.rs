@@ -1,0 +1,289 @@
+//! The port of a VNI: its endpoint in the network, and its connections to ranks on other machines.
+//!
+//! **Threads.** The endpoint wants one thread at a time, so the port has a mutex. It is free wherever the
+//! VNI's critical section guards its rings; where several threads are in a VNI at once, they take turns here.
+//! Messages that have arrived are given to their reader outside of it, since the reader may send.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `sending.rs` | packets into buffers, and from there to the provider |
+//! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
+//! | `fetching.rs` | remote reads: the data of long messages |
+
+mod fetching;
+mod receiving;
+mod sending;
+
+use super::address::VniAddress;
+use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED};
+use super::connection::{BufferedPacket, Connection, SENDS};
+use crate::failure::{Fail, Failure};
+use crate::slot::{EXTRA_BYTES, Header};
+use fetching::Fetches;
+pub use fetching::{Exposed, Fetch};
+use heddle_bootstrap::{LocalRanks, World};
+use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
+use heddle_platform::atomic::AtomicU32;
+use receiving::receive;
+pub(crate) use sending::Outgoing;
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The number of packets that can arrive before the port is polled.
+const RECEIVES: usize = 64;
+
+/// The operations of an endpoint at once.
+pub(super) const DEPTH: Depth = Depth { sends: 4 * SENDS, receives: RECEIVES };
+
+/// An endpoint that is not used yet: made before the ranks meet, since they have to learn its name.
+#[derive(Debug)]
+pub(super) struct Opened {
+    endpoint: Endpoint,
+    key: u64,
+    provider: Arc<Provider>,
+}
+
+impl Opened {
+    pub(super) fn new(provider: &Arc<Provider>, key: u64) -> Result<Opened, heddle_libfabric::Error> {
+        Ok(Opened { endpoint: Endpoint::open(provider)?, key, provider: Arc::clone(provider) })
+    }
+
+    /// The words by which others find the port.
+    pub(super) fn address(&self, vnis: usize) -> Result<VniAddress, heddle_libfabric::Error> {
+        Ok(VniAddress { vnis, key: self.key, name: self.endpoint.name()? })
+    }
+}
+
+/// The process of a port, and how it finds others and ends.
+#[derive(Debug, Clone)]
+pub(crate) struct ProcessInfo {
+    /// This process's rank in the job.
+    pub(crate) rank: u32,
+    /// The ranks in the job.
+    pub(crate) ranks: u32,
+    pub(crate) local: Arc<LocalRanks>,
+    /// The VNIs of each process.
+    pub(crate) vnis: usize,
+    /// The word that a rank has left with a number: the address of its VNI.
+    pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
+    /// How the process ends when a message cannot be sent or read.
+    pub(crate) fail: Fail,
+}
+
+/// The port of a VNI.
+#[derive(Debug)]
+pub(crate) struct Port {
+    vni: usize,
+    process: ProcessInfo,
+    /// The flag by which the VNI throttles its senders.
+    throttle: *const AtomicU32,
+    wait: Option<RawFd>,
+    has_remote_reads: bool,
+    /// The most bytes of one remote read.
+    longest_read: usize,
+    state: Mutex<State>,
+}
+
+// SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
+unsafe impl Send for Port {}
+// SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
+unsafe impl Sync for Port {}
+
+#[derive(Debug)]
+struct State {
+    /// Closed before the buffers go.
+    endpoint: Endpoint,
+    key: u64,
+    inject_bytes: usize,
+    received: Buffers,
+    /// Packets that are complete, in any order.
+    complete: VecDeque<BufferedPacket>,
+    /// Messages that have arrived, in the order of their senders, which stand beside them.
+    arrived: VecDeque<Arrival>,
+    connections: HashMap<u32, Connection>,
+    /// The connections that have packets which the provider has not taken.
+    delayed: VecDeque<u32>,
+    /// The ranks that are due credit.
+    creditors: VecDeque<u32>,
+    fetches: Fetches,
+    /// The packets that the provider has taken and not sent.
+    under_way: usize,
+    /// The packets of processes that do not know the key.
+    strangers: u64,
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone, Copy)]
+enum Arrival {
+    /// A message of a rank on another machine.
+    Message { sender: u32, packet: BufferedPacket },
+    /// A message that says that data was fetched.
+    Fetched { header: Header, words: [u8; EXTRA_BYTES] },
+}
+
+impl Port {
+    /// # Safety
+    /// The flag lives longer than the port.
+    pub(super) unsafe fn new(
+        vni: usize,
+        process: ProcessInfo,
+        throttle: *const AtomicU32,
+        opened: Opened,
+    ) -> std::io::Result<Port> {
+        let Opened { mut endpoint, key, provider } = opened;
+        let received = Buffers::new(&endpoint, RECEIVED, RECEIVES)?;
+        for index in 0..RECEIVES {
+            receive(&mut endpoint, &received, index).map_err(std::io::Error::other)?;
+        }
+        let wait = endpoint.wait_descriptor();
+        let state = Mutex::new(State {
+            endpoint,
+            key,
+            inject_bytes: provider.inject_bytes(),
+            received,
+            complete: VecDeque::new(),
+            arrived: VecDeque::with_capacity(RECEIVES),
+            connections: HashMap::new(),
+            delayed: VecDeque::new(),
+            creditors: VecDeque::new(),
+            fetches: Fetches::default(),
+            under_way: 0,
+            strangers: 0,
+        });
+        let has_remote_reads = provider.has_remote_reads();
+        let longest_read = fetching::longest_read(provider.longest());
+        Ok(Port { vni, process, throttle, wait, has_remote_reads, longest_read, state })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if the peer throttles its senders, as far as it has said so.
+    pub(crate) fn is_throttled(&self, peer: u32) -> bool {
+        self.state().connections.get(&peer).is_some_and(|connection| connection.throttled)
+    }
+
+    /// The connection to a rank, made when it is first needed.
+    fn connection<'a>(&self, state: &'a mut State, peer: u32) -> &'a mut Connection {
+        if !state.connections.contains_key(&peer) {
+            let connection = self.connect(&mut state.endpoint, peer);
+            state.connections.insert(peer, connection);
+        }
+        let Some(connection) = state.connections.get_mut(&peer) else { unreachable!("it was made") };
+        connection
+    }
+
+    #[cold]
+    fn connect(&self, endpoint: &mut Endpoint, peer: u32) -> Connection {
+        let connected = (self.process.word_of)(peer, self.vni).and_then(|word| {
+            let Some(address) = VniAddress::parse(&word) else {
+                return Err(format!("its address is {word:?}, which no rank has left"));
+            };
+            if address.vnis != self.process.vnis {
+                let (theirs, ours) = (address.vnis, self.process.vnis);
+                return Err(format!(
+                    "it has {theirs} VNIs and this process has {ours}: set HEDDLE_VNIS to the same number for \
+                     all ranks"
+                ));
+            }
+            Connection::new(endpoint, peer, &address)
+        });
+        connected.unwrap_or_else(|why| self.lose(peer, why))
+    }
+
+    /// Ends the process because a peer cannot be reached.
+    #[cold]
+    fn lose(&self, peer: u32, why: String) -> ! {
+        (self.process.fail)(&Failure::Lost { peer: peer as usize, host: World::host_of(peer), why })
+    }
+
+    /// Makes progress: gives delayed packets to the provider, takes back buffers, and notes what has arrived.
+    fn poll(&self, state: &mut State) -> bool {
+        let State { endpoint, connections, complete, arrived, fetches, under_way, .. } = state;
+        let mut lost = None;
+        let happened = endpoint.poll(
+            |done| {
+                let Owner { peer, index } = owner(done.context);
+                if peer == RECEIVED {
+                    complete.push_back(BufferedPacket { index, len: done.len as u32 });
+                } else if peer == FETCHED {
+                    arrived.extend(fetches.part_is_there(index));
+                } else if let Some(connection) = connections.get_mut(&peer) {
+                    connection.free.push(index);
+                    *under_way -= 1;
+                }
+            },
+            |operation| lost = Some(operation),
+        );
+        if let Some(operation) = lost {
+            self.lost(state, operation);
+        }
+        while let Some(packet) = state.complete.pop_front() {
+            self.sort_in(state, packet);
+        }
+        self.send_delayed(state) | self.read_delayed(state) | (happened != 0)
+    }
+
+    /// Handles an operation that has failed.
+    #[cold]
+    fn lost(&self, state: &mut State, operation: LostOperation) {
+        let owner = (!operation.context.is_null()).then(|| owner(operation.context));
+        if let Some(peer) =
+            owner.filter(|owner| owner.peer == FETCHED).and_then(|owner| state.fetches.peer(owner.index))
+        {
+            self.lose(peer, operation.reason);
+        }
+        let connections = &mut state.connections;
+        match owner.and_then(|owner| Some((owner, connections.get_mut(&owner.peer)?))) {
+            Some((Owner { peer, index }, connection)) => {
+                state.under_way -= 1;
+                self.not_sent(connection, (peer, index), operation.reason);
+            }
+            None => (self.process.fail)(&Failure::Network { why: operation.reason }),
+        }
+    }
+
+    /// Returns true if no message has arrived and nothing waits to be sent.
+    pub(crate) fn is_empty(&self) -> bool {
+        let mut state = self.state();
+        !self.poll(&mut state) && state.arrived.is_empty()
+    }
+
+    /// Returns true if the network has taken everything that was sent.
+    pub(crate) fn is_drained(&self) -> bool {
+        let mut state = self.state();
+        self.poll(&mut state);
+        let injected: Vec<u32> = {
+            let peers = state.connections.iter();
+            peers.filter(|(_, peer)| peer.injected && !peer.is_lost).map(|(&peer, _)| peer).collect()
+        };
+        injected.into_iter().for_each(|peer| self.flush(&mut state, peer));
+        state.under_way == 0
+            && state.fetches.is_empty()
+            && state.connections.values().all(Connection::is_drained)
+    }
+
+    /// The descriptor that becomes readable when there is something to poll for.
+    pub(crate) fn wait_descriptor(&self) -> Option<RawFd> {
+        self.wait
+    }
+
+    /// Returns true if a thread may wait for the descriptor now.
+    pub(crate) fn may_wait(&self) -> bool {
+        let mut state = self.state();
+        state.arrived.is_empty() && state.endpoint.may_wait()
+    }
+
+    /// The number of packets that came from processes which do not belong to the job.
+    pub(crate) fn strangers(&self) -> u64 {
+        self.state().strangers
+    }
+}
+
+/// The owner of the buffer that an operation has returned.
+fn owner(context: *mut u8) -> Owner {
+    // SAFETY: the context of each operation is that of a buffer.
+    unsafe { PacketBuffer::of_context(context).owner().read() }
+}
