@@ -47,6 +47,7 @@ refused "HEDDLE_FABRIC is off" HEDDLE_FABRIC=off
 refused "HEDDLE_FABRIC.*pigeon.*tcp" HEDDLE_FABRIC=pigeon
 refused "libfabric has no provider cxi.*it has .*tcp" HEDDLE_FABRIC=cxi
 refused "on moon0.*it has" HEDDLE_FABRIC_DOMAIN=moon0
+refused "HEDDLE_PEER_TIMEOUT.*from 1 to 86400, or off" HEDDLE_PEER_TIMEOUT=0
 
 # Each rank tells the machines apart, and the shape of the machines does not matter.
 for shape in "2 1 5" "3 2 7" "4 1 4"; do
@@ -70,8 +71,27 @@ echo "ok   $said"
 begin=$SECONDS
 on 2 1 timeout 60 "$hydra" -n 4 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"
 [ $((SECONDS - begin)) -lt 30 ] || fail "a killed rank: the job went on for $((SECONDS - begin)) s"
-pgrep -f "^$ring" >/dev/null && fail "a killed rank: ranks stay behind"
 echo "ok   a killed rank"
+
+# So does a machine that fails, or is cut off; then the ranks find out themselves. The programs end on both sides.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/lost" "$here/lost.c" || fail "lost.c does not compile"
+lost() { # lost kill|cut: what it printed; fails if the job goes on for 40 s, or something stays behind
+    python3 "$here/with_machines.py" --machines 2 --ranks-each 2 --when "all have met" "$1" -- \
+        env HEDDLE_PEER_TIMEOUT=3 timeout 40 "$hydra" -n 4 "$build/tests/machines/lost" 2>&1
+    case $? in 0 | 99 | 124) return 1 ;; esac
+}
+said=$(lost kill) || fail "a machine that fails: $said"
+echo "ok   a machine that fails"
+said=$(lost cut) || fail "a cut link: $said"
+grep -q "rank [23] on heddle-.*-2 cannot be reached: it was silent for 3 s" <<<"$said" || fail "a cut link: $said"
+echo "ok   a cut link"
+
+# Delay, loss and frames out of order change nothing but the time.
+slow() { # slow RANKS-EACH COMMAND..
+    python3 "$here/with_machines.py" --machines 2 --ranks-each "$1" --netem "delay 1ms 0.5ms loss 1% reorder 5%" -- "${@:2}"
+}
+said=$(slow 1 timeout 100 "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "a bad network: $said"
+echo "ok   a bad network: $said"
 
 # These are about one machine, or about what does not work between machines yet: windows, partitioned messages.
 one_machine='choice_|coll_(blackboard|choices)|fortran_handles|lifetime_|many_ranks|memory_none|no_leaks|papers_|partitioned|pid_name|sessions$|sessions_(left|some)|threads_(counted|partitioned|thousands)|topology_at|win_'

@@ -1,24 +1,31 @@
 #!/usr/bin/env python3
 """Runs a command among several machines, played by network namespaces of this one, and takes them down.
 
-  with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] -- COMMAND ...
+  with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] [--when TEXT cut|kill] -- COMMAND ...
 
 Each machine is a namespace with an address of its own (10.77.0.1, 10.77.0.2, ...) and, for what runs there, a host name
 of its own; a bridge in one more namespace joins them. The command runs on the first one. MPICH's Hydra starts ranks
 on the others through `remote`, which takes the place of ssh: HYDRA_LAUNCHER_EXEC and HYDRA_HOST_FILE say so.
 
+With `--when` the last machine fails once the command has printed a line with that text: its link is cut, or all of its
+processes are killed. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
+
 Needs root and Debian's iproute2. Nothing stays behind: neither namespaces nor processes in them, also after SIGINT or SIGTERM.
 """
 
 import argparse
+import multiprocessing
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+import slow_link
 
 HERE = pathlib.Path(__file__).resolve().parent
 NETWORK = "10.77.0"
@@ -37,6 +44,8 @@ class Machines:
         self.names = [f"{self.prefix}-{index}" for index in range(1, count + 1)]
         self.addresses = [f"{NETWORK}.{index}" for index in range(1, count + 1)]
         self.netem = netem
+        self.taps = []
+        self.relay = None
 
     def __enter__(self):
         try:
@@ -57,20 +66,22 @@ class Machines:
             port = f"port{index}"
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
-            ip("-n", self.switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
-            ip("-n", self.switch, "link", "set", port, "master", "bridge", "up")
+            if self.netem:
+                self.taps.append(slow_link.tap(name, "eth0"))
+            else:
+                ip("-n", self.switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
+                ip("-n", self.switch, "link", "set", port, "master", "bridge", "up")
             ip("-n", name, "address", "add", f"{address}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
-            if self.netem:
-                subprocess.run(
-                    ["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", "eth0", "root", "netem", *self.netem.split()],
-                    check=True,
-                )
 
-    def processes(self):
+        if self.netem:
+            self.relay = multiprocessing.Process(target=slow_link.relay, args=(self.taps, self.netem), daemon=True)
+            self.relay.start()
+
+    def processes(self, names=None):
         """The processes that run in the namespaces."""
         found = []
-        for name in self.names:
+        for name in names or self.names:
             listed = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
             found += [int(pid) for pid in listed.stdout.split()]
         return found
@@ -87,10 +98,37 @@ class Machines:
             if not left:
                 break
             time.sleep(0.02)
+        if self.relay:
+            self.relay.terminate()
         for name in [*self.names, self.switch]:
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
 
-    def run(self, command, ranks_each):
+    def fail(self, how):
+        """Lets the last machine fail."""
+        if how == "cut":
+            ip("-n", self.switch, "link", "set", f"port{len(self.names) - 1}", "down")
+        for pid in self.processes(self.names[-1:]) if how == "kill" else []:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def stay_behind(self):
+        """What runs in the namespaces 15 s from now, or the last that ends before; launchers do not count."""
+        deadline = time.monotonic() + 15
+        while True:
+            names = []
+            for pid in self.processes():
+                try:
+                    names.append(pathlib.Path(f"/proc/{pid}/comm").read_text().strip())
+                except OSError:
+                    pass
+            names = [name for name in names if not re.match("hydra|mpiexec|prte|timeout|sh$", name)]
+            if not names or time.monotonic() > deadline:
+                return names
+            time.sleep(0.05)
+
+    def run(self, command, ranks_each, when=None):
         """Runs a command on the first machine; returns its exit status."""
         with tempfile.NamedTemporaryFile("w", prefix="heddle-hosts-") as hosts:
             hosts.writelines(f"{address}:{ranks_each}\n" for address in self.addresses)
@@ -102,20 +140,33 @@ class Machines:
                 "HEDDLE_MACHINES": " ".join(f"{a}={n}" for a, n in zip(self.addresses, self.names)),
             }
             on_first = [str(HERE / "remote"), self.addresses[0], shlex.join(command)]
-            return subprocess.run(on_first, env=environment).returncode
+            if not when:
+                return subprocess.run(on_first, env=environment).returncode
+            text, how = when
+            with subprocess.Popen(on_first, env=environment, stdout=subprocess.PIPE, text=True) as running:
+                for line in running.stdout:
+                    print(line, end="", flush=True)
+                    if text in line:
+                        self.fail(how)
+            return running.returncode
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machines", type=int, default=2)
     parser.add_argument("--ranks-each", type=int, default=1, help="ranks on a machine before the next one gets some")
-    parser.add_argument("--netem", default="", help="words for tc's netem, on each machine's link")
+    parser.add_argument("--netem", default="", help="words of tc's netem, for each machine's link (slow_link.py)")
+    parser.add_argument("--when", nargs=2, metavar=("TEXT", "cut|kill"), help="the last machine fails at that output")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     with Machines(options.machines, options.netem) as machines:
-        sys.exit(machines.run(options.command, options.ranks_each))
+        status = machines.run(options.command, options.ranks_each, options.when)
+        if left := machines.stay_behind():
+            print(f"stayed behind: {', '.join(left)}", file=sys.stderr)
+            status = 99
+        sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ pub mod builtin;
 pub mod control;
 mod descriptor;
 mod error;
+mod host;
 mod job;
 mod job_control;
 mod joining;
@@ -32,6 +33,7 @@ mod world;
 
 pub use control::{Entry, State};
 pub use error::BootstrapError;
+pub use host::host;
 pub use job::Job;
 pub use job_control::JobControl;
 pub use joining::Joining;

@@ -127,6 +127,7 @@ fn start_if_needed(life: &Life, what: Use) -> Result<&'static Domain> {
         _ => first_start(life, what)?,
     };
     if domain::running().is_none() {
+        domain.return_to_network();
         domain.start_offload_server()?;
         domain::open(domain);
         heddle_comm::open_creations(|| comm_of_all(domain, 2));
@@ -205,6 +206,7 @@ fn leave(life: &mut Life, what: Use) {
 
 fn stop(domain: &Domain) {
     lifetime::collect_now();
+    domain.leave_network();
     domain.end_offload_server();
     if let Some(settings) = settings::in_force().filter(|settings| settings.statistics) {
         statistics::print(settings, domain);

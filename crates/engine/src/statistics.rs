@@ -97,6 +97,16 @@ fn table(settings: &Settings, domain: &Domain) -> String {
         totals.events(Event::CollectionMark),
         totals.events(Event::CollectionSweep),
     );
+    let fabric = domain.fabric();
+    if fabric.spans_machines() {
+        let _ = writeln!(
+            out,
+            "  ranks on this machine {}, remote reads {}, packets of strangers {}",
+            fabric.local_ranks().len(),
+            totals.events(Event::RemoteRead),
+            fabric.strangers(),
+        );
+    }
     out
 }
 

@@ -16,6 +16,7 @@ use heddle_sync::WaitPolicy;
 use heddle_transport::{Fabric, Network, NetworkChoice, single_copy};
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 pub use heddle_transport::Failure;
 
@@ -39,6 +40,9 @@ pub struct Domain {
     /// The numbers of the context ids that this process makes as a leader.
     context_numbers: Numbers,
 }
+
+/// The longest time that a process which leaves the network waits until it has told its peers.
+const LEAVING: Duration = Duration::from_secs(1);
 
 static DOMAIN: OnceLock<Domain> = OnceLock::new();
 
@@ -92,7 +96,7 @@ pub fn open_network(settings: &Settings, joining: &Joining) -> Result<Option<Net
         Some((None, None)) => NetworkChoice::Auto,
         Some((provider, domain)) => NetworkChoice::wish(provider, domain),
     };
-    Network::open(&choice, settings.vnis, joining).map_err(start_error)
+    Network::open(&choice, settings.vnis, settings.peer_timeout, joining).map_err(start_error)
 }
 
 /// The critical sections of a model; under execution `offload` the library's own
@@ -267,6 +271,21 @@ impl Domain {
         // The message may have moved to another VNI than the one where it was sent.
         let _no_other_thread_moves = Mover::wait();
         let _ = self.vnis().iter().any(|vni| vni.cancel_send_to_self(id));
+    }
+
+    /// Tells the ranks on other machines that this process leaves the network, and waits until the network has
+    /// taken that, for [`LEAVING`] at most.
+    pub fn leave_network(&self) {
+        self.fabric.set_leaves_network(true);
+        let deadline = Instant::now() + LEAVING;
+        while !self.fabric.is_network_drained() && Instant::now() < deadline {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Tells them that it is there again.
+    pub fn return_to_network(&self) {
+        self.fabric.set_leaves_network(false);
     }
 
     /// Starts the offload threads, if the model has any.

@@ -39,6 +39,7 @@ use heddle_model::counters::MOST_VNIS;
 use heddle_model::{Model, ModelError, OFFLOAD, Values};
 use heddle_sync::WaitPolicy;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The settings of a process.
 #[derive(Debug, Clone)]
@@ -61,6 +62,9 @@ pub struct Settings {
     pub fabric: String,
     /// `HEDDLE_FABRIC_DOMAIN`: the network interface or device, or `any`.
     pub fabric_domain: String,
+    /// `HEDDLE_PEER_TIMEOUT`: a rank on another machine that was silent for so long is lost; `None` if none ever
+    /// is.
+    pub peer_timeout: Option<Duration>,
     /// `HEDDLE_OFFLOAD_CORES`: the cores on which the threads of execution `offload` run.
     pub offload_cores: Cores,
     /// `HEDDLE_WIN_LOCK`: the algorithm of window locks, by its name.
@@ -171,6 +175,16 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         check: |text| fabric_domain(text).map(drop),
     },
     Setting {
+        variable: "HEDDLE_PEER_TIMEOUT",
+        meaning: "the seconds after which a rank on another machine is lost if nothing was heard of it; off never gives one up, as a debugger wants that stops processes",
+        values: Values::Text,
+        common: false,
+        allowed: || format!("a number from 1 to {LONGEST_PEER_TIMEOUT}, or {OFF}"),
+        default: "10",
+        get: |settings| settings.peer_timeout.map_or(OFF.to_owned(), |timeout| timeout.as_secs().to_string()),
+        check: |text| peer_timeout(text).map(drop),
+    },
+    Setting {
         variable: "HEDDLE_OFFLOAD_CORES",
         meaning: "the cores on which the threads of execution offload run, one after the other",
         values: Values::Text,
@@ -262,6 +276,17 @@ fn fabric_domain(text: &str) -> Result<String, String> {
     }
 }
 
+/// A day, in seconds.
+const LONGEST_PEER_TIMEOUT: u64 = 86_400;
+
+fn peer_timeout(text: &str) -> Result<Option<Duration>, String> {
+    match text.parse() {
+        Ok(seconds @ 1..=LONGEST_PEER_TIMEOUT) => Ok(Some(Duration::from_secs(seconds))),
+        _ if text == OFF => Ok(None),
+        _ => Err(format!("a number of seconds from 1 to {LONGEST_PEER_TIMEOUT}, or {OFF}, is wanted")),
+    }
+}
+
 const ON_OR_OFF: &str = "on, off";
 
 fn on_or_off(is_on: bool) -> String {
@@ -308,6 +333,7 @@ impl Settings {
             bootstrap: variable_or("HEDDLE_BOOTSTRAP", Mechanism::Auto, bootstrap)?,
             fabric: variable_or("HEDDLE_FABRIC", AUTO.to_owned(), fabric)?,
             fabric_domain: variable_or("HEDDLE_FABRIC_DOMAIN", ANY.to_owned(), fabric_domain)?,
+            peer_timeout: variable_or("HEDDLE_PEER_TIMEOUT", Some(Duration::from_secs(10)), peer_timeout)?,
             offload_cores: variable_or("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
             win_lock: variable_or("HEDDLE_WIN_LOCK", WIN_LOCKS[0].to_owned(), win_lock)?,
             win_lock_bypasses: variable_or("HEDDLE_WIN_LOCK_BYPASSES", WIN_LOCK_BYPASSES, bypasses)?,

@@ -77,8 +77,11 @@ impl Fabric {
             return Ok(self);
         }
         let network = network.ok_or(TransportError::NoNetwork { rank: self.rank })?;
-        let ports = Some(Arc::new(self.open_ports(network)?));
-        Ok(Fabric { ports, ..self })
+        let ports = Arc::new(self.open_ports(network)?);
+        let fabric = Fabric { ports: Some(Arc::clone(&ports)), ..self };
+        let process = fabric.clone();
+        ports.start_listener(move || _ = process.own_doorbell().ring(Scope::Machine));
+        Ok(fabric)
     }
 
     fn open_ports(&self, network: Network) -> Result<Ports, TransportError> {
@@ -395,9 +398,15 @@ impl Fabric {
     /// Lets a message from another machine ring this process's doorbell, for a thread that is about to sleep.
     /// Returns true if there is something to do already.
     pub fn has_work_from_network(&self) -> bool {
-        let Some(ports) = &self.ports else { return false };
-        let process = self.clone();
-        !ports.arm(move || _ = process.own_doorbell().ring(Scope::Machine))
+        self.ports.as_ref().is_some_and(|ports| !ports.arm())
+    }
+
+    /// Tells the ranks on other machines that this process leaves the network and expects no signs of life of
+    /// them any more; or, with `false`, that it is there again.
+    pub fn set_leaves_network(&self, leaves: bool) {
+        if let Some(ports) = &self.ports {
+            ports.set_leaves(leaves);
+        }
     }
 
     /// Returns true if the network has taken everything that was sent.

@@ -3,6 +3,7 @@
 use crate::BootstrapError;
 use crate::JobControl;
 use crate::control::pid_namespace;
+use crate::host::host;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
@@ -67,12 +68,6 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}/{}", self.host, self.machine, self.pid, self.fd)
     }
-}
-
-/// The name of this host, without characters that PMI-1 gives a meaning.
-fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    name.chars().filter(|c| c.is_ascii_alphanumeric() || "-._".contains(*c)).collect()
 }
 
 /// The name of the run of this machine that began with its last start, and of the namespace of processes.

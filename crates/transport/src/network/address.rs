@@ -1,4 +1,5 @@
-//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME`, in hexadecimal digits.
+//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME:HOST`, the first three in hexadecimal
+//! digits.
 
 use std::fmt;
 
@@ -11,12 +12,15 @@ pub(super) struct VniAddress {
     pub(super) key: u64,
     /// The name of the endpoint, as the provider wants it.
     pub(super) name: Vec<u8>,
+    /// The host's name, for messages.
+    pub(super) host: String,
 }
 
 impl fmt::Display for VniAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:x}:{:x}:", self.vnis, self.key)?;
-        self.name.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+        self.name.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+        write!(out, ":{}", self.host)
     }
 }
 
@@ -29,7 +33,8 @@ impl VniAddress {
         let digits = parts.next().filter(|digits| digits.len() % 2 == 0 && digits.is_ascii())?;
         let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
         let name: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
-        parts.next().is_none().then_some(VniAddress { vnis, key, name: name? })
+        let host = parts.next()?.to_owned();
+        parts.next().is_none().then_some(VniAddress { vnis, key, name: name?, host })
     }
 }
 
@@ -39,9 +44,10 @@ mod tests {
 
     #[test]
     fn an_address_is_read_as_it_was_written() {
-        let address = VniAddress { vnis: 4, key: u64::MAX, name: vec![2, 0, 0xfe, 127] };
+        let (name, host) = (vec![2, 0, 0xfe, 127], "node-1.rack".to_owned());
+        let address = VniAddress { vnis: 4, key: u64::MAX, name, host };
         assert_eq!(VniAddress::parse(&address.to_string()), Some(address));
-        for text in ["", "4:1", "4:1:0", "4:1:0g", "4:x:00", "4:1:00:", "4:1:é0"] {
+        for text in ["", "4:1", "4:1:00", "4:1:0:h", "4:1:0g:h", "4:x:00:h", "4:1:00:h:", "4:1:é0:h"] {
             assert_eq!(VniAddress::parse(text), None, "{text}");
         }
     }

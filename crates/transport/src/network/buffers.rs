@@ -12,6 +12,8 @@ use heddle_bootstrap::Mapping;
 use heddle_libfabric::{CONTEXT_BYTES, Endpoint, Registered};
 use std::io;
 
+/// The number of packets that can arrive before the port is polled.
+pub(super) const RECEIVES: usize = 64;
 /// The longest packet. `tcp;ofi_rxm` sends that in one piece, and divides what is longer.
 pub(super) const PACKET_BYTES: usize = 16 << 10;
 /// The longest payload of a packet.

@@ -14,6 +14,7 @@
 
 use super::address::VniAddress;
 use super::buffers::Buffers;
+use super::heartbeat::Heartbeat;
 use super::packet::is_empty;
 use heddle_libfabric::{Address, Endpoint};
 use std::collections::VecDeque;
@@ -51,6 +52,11 @@ pub(super) struct Connection {
     pub(super) injected: bool,
     /// True if an empty packet could not be delivered.
     pub(super) is_lost: bool,
+    pub(super) heartbeat: Heartbeat,
+    /// True if the peer was told that this process leaves the network.
+    pub(super) knows_departure: bool,
+    /// The peer's host.
+    pub(super) host: Box<str>,
     flow: Flow,
     order: Order,
 }
@@ -95,6 +101,9 @@ impl Connection {
             throttled: false,
             injected: false,
             is_lost: false,
+            heartbeat: Heartbeat::default(),
+            knows_departure: false,
+            host: address.host.as_str().into(),
             flow: Flow { window: WINDOW, owed: 0 },
             order: Order::default(),
         })

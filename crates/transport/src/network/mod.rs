@@ -12,11 +12,13 @@
 //! | `connection.rs` | the connection to a rank: flow control, order |
 //! | `port` | the port of a VNI: its endpoint and connections; remote reads |
 //! | `pace.rs` | how often the network is looked at beside the rings |
-//! | `listener.rs` | the thread that wakes sleepers |
+//! | `heartbeat.rs` | whether a peer is alive |
+//! | `listener.rs` | the thread that wakes sleepers and lets ports beat |
 
 mod address;
 mod buffers;
 mod connection;
+mod heartbeat;
 mod listener;
 mod pace;
 mod packet;
@@ -30,11 +32,12 @@ pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
-use listener::Listener;
+use listener::{Beats, Listener};
 pub(crate) use pace::Pace;
 pub use port::{Exposed, Fetch};
 pub(crate) use port::{Outgoing, Port, ProcessInfo};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which network is used between machines (`HEDDLE_FABRIC`, `HEDDLE_FABRIC_DOMAIN`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,17 +61,21 @@ impl NetworkChoice {
 
 /// A network whose ports nobody sends to yet.
 #[derive(Debug)]
-pub struct Network(Result<Vec<port::Opened>, TransportError>);
+pub struct Network {
+    opened: Result<Vec<port::Opened>, TransportError>,
+    timeout: Option<Duration>,
+}
 
 impl Network {
     /// Opens the network, if ranks may run on several machines, and leaves the addresses of its ports for the
-    /// other ranks.
+    /// other ranks. A rank that is silent for `timeout` will be lost.
     ///
     /// # Errors
     /// If it cannot be opened although it is needed, or an address cannot be left.
     pub fn open(
         choice: &NetworkChoice,
         vnis: usize,
+        timeout: Option<Duration>,
         joining: &Joining,
     ) -> Result<Option<Network>, TransportError> {
         let spans = joining.spans_machines();
@@ -81,9 +88,9 @@ impl Network {
         let opened = open_ports(&wish, vnis, joining);
         // If the launcher does not say where ranks run, they may do without a network.
         if spans.is_none() && *choice == NetworkChoice::Auto {
-            return Ok(Some(Network(opened)));
+            return Ok(Some(Network { opened, timeout }));
         }
-        opened.map(|ports| Some(Network(Ok(ports))))
+        opened.map(|ports| Some(Network { opened: Ok(ports), timeout }))
     }
 }
 
@@ -99,11 +106,13 @@ fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::O
     Ok(ports)
 }
 
-/// The ports of a process, and the thread that listens to them.
+/// The ports of a process, and the thread that serves them.
 #[derive(Debug)]
 pub(crate) struct Ports {
     ports: Vec<Arc<Port>>,
     listener: Listener,
+    /// The time after which a silent peer is lost, if it ever is.
+    timeout: Option<Duration>,
 }
 
 impl Ports {
@@ -119,7 +128,8 @@ impl Ports {
         process: &ProcessInfo,
         throttle: impl Fn(usize) -> *const AtomicU32,
     ) -> Result<Ports, TransportError> {
-        let opened = network.0?;
+        let Network { opened, timeout } = network;
+        let opened = opened?;
         let (vnis, there) = (process.vnis, opened.len());
         if there != vnis {
             return Err(TransportError::Vnis { here: there, machine: vnis });
@@ -131,7 +141,7 @@ impl Ports {
             ports.push(Arc::new(port.map_err(|source| TransportError::Reserve { source })?));
         }
         let descriptors = ports.iter().map(|port| port.wait_descriptor()).collect();
-        Ok(Ports { ports, listener: Listener::new(descriptors) })
+        Ok(Ports { ports, listener: Listener::new(descriptors), timeout })
     }
 
     /// The port of a VNI.
@@ -139,10 +149,26 @@ impl Ports {
         &self.ports[vni]
     }
 
-    /// Lets the listener `ring` when something comes from the network. Returns false if there is something to
+    /// Starts the listener, which calls `ring` when something comes from the network while it is
+    /// [armed](Self::arm).
+    pub(crate) fn start_listener(&self, ring: impl Fn() + Send + 'static) {
+        let beats = self.timeout.map(|timeout| {
+            let ports = self.ports.clone();
+            let beat = Box::new(move || ports.iter().for_each(|port| port.beat(timeout)));
+            Beats { interval: heartbeat::interval(timeout), beat }
+        });
+        self.listener.start(beats, ring);
+    }
+
+    /// Lets the listener ring when something comes from the network. Returns false if there is something to
     /// do already, or no listener.
-    pub(crate) fn arm(&self, ring: impl Fn() + Send + 'static) -> bool {
-        self.ports.iter().all(|port| port.may_wait()) && self.listener.arm(ring)
+    pub(crate) fn arm(&self) -> bool {
+        self.ports.iter().all(|port| port.may_wait()) && self.listener.arm()
+    }
+
+    /// Tells the peers that this process leaves the network, or that it is there again.
+    pub(crate) fn set_leaves(&self, leaves: bool) {
+        self.ports.iter().for_each(|port| port.set_leaves(leaves));
     }
 
     /// Returns true if the network has taken everything that was sent.

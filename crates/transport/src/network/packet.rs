@@ -27,6 +27,8 @@ const EXTRA: u8 = 1;
 const THROTTLED: u8 = 2;
 /// There is no message in the packet.
 const EMPTY: u8 = 4;
+/// The sender of the packet leaves the network.
+const LEAVES: u8 = 8;
 
 /// The fields of a packet that do not belong to its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub(super) struct Label {
     pub(super) credit: u32,
     /// True if the sender throttles those who send to it.
     pub(super) throttled: bool,
+    /// True if the sender leaves the network: nothing needs to be heard of it any more.
+    pub(super) leaves: bool,
 }
 
 /// The message of a packet.
@@ -75,7 +79,7 @@ pub(super) fn header_bytes(label: &Label, message: Option<&Form>) -> [u8; HEADER
     put(0, &label.key.to_ne_bytes());
     put(8, &label.sender.to_ne_bytes());
     put(12, &label.credit.to_ne_bytes());
-    let mut flags = if label.throttled { THROTTLED } else { 0 };
+    let mut flags = if label.throttled { THROTTLED } else { 0 } | if label.leaves { LEAVES } else { 0 };
     match message {
         None => flags |= EMPTY,
         Some(Form { header, has_extra, number }) => {
@@ -118,7 +122,8 @@ impl Packet {
             return Err(Refused::Stranger);
         }
         let (kind, flags, aux) = (about[0], about[1], u16::from_ne_bytes([about[2], about[3]]));
-        let label = Label { key, sender, credit, throttled: flags & THROTTLED != 0 };
+        let (throttled, leaves) = (flags & THROTTLED != 0, flags & LEAVES != 0);
+        let label = Label { key, sender, credit, throttled, leaves };
         if flags & EMPTY != 0 {
             return Ok(Packet { label, message: None });
         }
@@ -139,7 +144,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LABEL: Label = Label { key: 7, sender: 2, credit: 9, throttled: true };
+    const LABEL: Label = Label { key: 7, sender: 2, credit: 9, throttled: true, leaves: false };
     const FORM: Form = Form {
         header: Header { kind: 3, aux: 515, context: 1 << 40, envelope: Envelope::new(-2, 77) },
         has_extra: false,
@@ -149,9 +154,11 @@ mod tests {
     #[test]
     fn a_packet_is_read_as_it_was_written() {
         for message in [None, Some(FORM), Some(Form { has_extra: true, ..FORM })] {
-            let mut bytes = header_bytes(&LABEL, message.as_ref()).to_vec();
-            bytes.resize(HEADER_BYTES + EXTRA_BYTES, 0);
-            assert_eq!(Packet::read(&bytes, 7, 3), Ok(Packet { label: LABEL, message }));
+            for label in [LABEL, Label { throttled: false, leaves: true, ..LABEL }] {
+                let mut bytes = header_bytes(&label, message.as_ref()).to_vec();
+                bytes.resize(HEADER_BYTES + EXTRA_BYTES, 0);
+                assert_eq!(Packet::read(&bytes, 7, 3), Ok(Packet { label, message }));
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Ports of two ranks of one process, over the loopback.
 
+use super::heartbeat::PATIENCE;
 use super::listener::Listener;
 use super::port::{DEPTH, Opened};
 use super::{Fetch, LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo};
@@ -9,6 +10,7 @@ use crate::throttle::Traffic;
 use heddle_bootstrap::LocalRanks;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::{AtomicU32, Ordering};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
@@ -214,17 +216,70 @@ fn credit_for_a_rank_that_is_gone_is_no_failure() {
     assert_eq!(tags, (0..40).collect::<Vec<_>>());
 }
 
+/// Two ports that have exchanged messages.
+fn acquainted(test: usize) -> (Port, Port) {
+    let provider = provider();
+    let (one, other) = (port(&provider, 0, test, 4), port(&provider, 1, test, 4));
+    let (mut here, mut there) = (0, 0);
+    let (mut sent_here, mut sent_there) = (false, false);
+    while here + there < 2 {
+        sent_here = sent_here || send(&one, 1, Traffic::Eager, 0, 8);
+        sent_there = sent_there || send(&other, 0, Traffic::Eager, 0, 8);
+        there += read(&other, 0).len();
+        here += read(&one, 1).len();
+    }
+    (one, other)
+}
+
+const SILENCE: Duration = Duration::from_secs(7);
+
+#[test]
+fn ports_that_beat_do_not_lose_each_other() {
+    let (one, other) = acquainted(8);
+    for _ in 0..10 * PATIENCE {
+        one.beat(SILENCE);
+        other.beat(SILENCE);
+    }
+}
+
+#[test]
+#[should_panic(expected = "cannot be reached: it was silent for 7 s (HEDDLE_PEER_TIMEOUT)")]
+fn a_silent_rank_is_lost() {
+    let (one, _other) = acquainted(9);
+    for _ in 0..10 * PATIENCE {
+        one.beat(SILENCE);
+    }
+}
+
+#[test]
+fn a_rank_that_leaves_is_not_missed_until_it_sends_again() {
+    let (one, other) = acquainted(10);
+    other.set_leaves(true);
+    while !other.is_drained() {
+        one.is_empty();
+    }
+    (0..10 * PATIENCE).for_each(|_| one.beat(SILENCE));
+    other.set_leaves(false);
+    while read(&one, 1).is_empty() {
+        send(&other, 0, Traffic::Eager, 0, 8);
+        other.is_empty();
+    }
+    let lost =
+        std::panic::catch_unwind(AssertUnwindSafe(|| (0..2 * PATIENCE).for_each(|_| one.beat(SILENCE))));
+    assert!(lost.is_err(), "nobody missed it");
+}
+
 #[test]
 fn a_message_makes_the_listener_ring_for_a_sleeper() {
     let provider = provider();
     let (from, to) = (port(&provider, 0, 6, 4), port(&provider, 1, 6, 4));
     let listener = Listener::new(Some(vec![to.wait_descriptor().expect("tcp has one")]));
     let (rings, rung) = mpsc::channel();
+    assert!(listener.start(None, move || _ = rings.send(())));
     for round in 0..3 {
         // Nothing is left to poll for, so the sleeper may sleep.
         while !(to.is_empty() && to.may_wait()) {}
-        let rings = rings.clone();
-        assert!(listener.arm(move || _ = rings.send(())));
+        assert!(listener.arm());
         while !send(&from, 1, Traffic::Eager, round, 8) {}
         // The sender polls until it is connected; the sleeper polls only when it is rung for.
         let (mut tags, mut waits) = (Vec::new(), 0);
@@ -234,7 +289,7 @@ fn a_message_makes_the_listener_ring_for_a_sleeper() {
             from.read(|_, _| panic!("nobody sends to it"));
             if rung.recv_timeout(Duration::from_millis(1)).is_ok() {
                 tags = read(&to, 0);
-                listener.arm(|| unreachable!("the first closure stays"));
+                listener.arm();
             }
         }
         assert_eq!(tags, [round]);

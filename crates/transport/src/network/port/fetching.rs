@@ -19,8 +19,9 @@ use heddle_libfabric::{CONTEXT_BYTES, Endpoint, Outcome, Registered, RemoteMemor
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The most bytes of one read; a longer message is read in parts.
-const LONGEST_READ: usize = 1 << 30;
+/// The most bytes of one read; a longer message is read in parts. While the data of one comes over a slow link, its
+/// sender's signs of life wait behind it.
+const LONGEST_READ: usize = 16 << 20;
 
 /// Memory that a peer may read, until this is dropped.
 #[derive(Debug)]
@@ -160,7 +161,7 @@ impl Port {
             match under_way.read(endpoint, connection.address, self.longest_read) {
                 Outcome::Taken => happened = true,
                 Outcome::Later => fetches.delayed.push_back(index),
-                Outcome::Lost(why) => self.lose(peer, why),
+                Outcome::Lost(why) => self.lose(peer, Some(&connection.host), why),
             }
         }
         happened

@@ -9,29 +9,28 @@
 //! | `sending.rs` | packets into buffers, and from there to the provider |
 //! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
 //! | `fetching.rs` | remote reads: the data of long messages |
+//! | `beating.rs` | signs of life to peers and from them |
 
+mod beating;
 mod fetching;
 mod receiving;
 mod sending;
 
 use super::address::VniAddress;
-use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED};
+use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
 use crate::failure::{Fail, Failure};
 use crate::slot::{EXTRA_BYTES, Header};
 use fetching::Fetches;
 pub use fetching::{Exposed, Fetch};
-use heddle_bootstrap::{LocalRanks, World};
+use heddle_bootstrap::LocalRanks;
 use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
-use heddle_platform::atomic::AtomicU32;
+use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
 pub(crate) use sending::Outgoing;
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The number of packets that can arrive before the port is polled.
-const RECEIVES: usize = 64;
 
 /// The operations of an endpoint at once.
 pub(super) const DEPTH: Depth = Depth { sends: 4 * SENDS, receives: RECEIVES };
@@ -51,7 +50,7 @@ impl Opened {
 
     /// The words by which others find the port.
     pub(super) fn address(&self, vnis: usize) -> Result<VniAddress, heddle_libfabric::Error> {
-        Ok(VniAddress { vnis, key: self.key, name: self.endpoint.name()? })
+        Ok(VniAddress { vnis, key: self.key, name: self.endpoint.name()?, host: heddle_bootstrap::host() })
     }
 }
 
@@ -79,6 +78,9 @@ pub(crate) struct Port {
     /// The flag by which the VNI throttles its senders.
     throttle: *const AtomicU32,
     wait: Option<RawFd>,
+    /// True if the process leaves the network. Relaxed: a peer that learns of it late expects it to be there
+    /// for so long.
+    leaves: AtomicBool,
     has_remote_reads: bool,
     /// The most bytes of one remote read.
     longest_read: usize,
@@ -107,6 +109,8 @@ struct State {
     /// The ranks that are due credit.
     creditors: VecDeque<u32>,
     fetches: Fetches,
+    /// The received packets that are not read.
+    held: usize,
     /// The packets that the provider has taken and not sent.
     under_way: usize,
     /// The packets of processes that do not know the key.
@@ -148,12 +152,14 @@ impl Port {
             delayed: VecDeque::new(),
             creditors: VecDeque::new(),
             fetches: Fetches::default(),
+            held: 0,
             under_way: 0,
             strangers: 0,
         });
         let has_remote_reads = provider.has_remote_reads();
         let longest_read = fetching::longest_read(provider.longest());
-        Ok(Port { vni, process, throttle, wait, has_remote_reads, longest_read, state })
+        let leaves = AtomicBool::new(false);
+        Ok(Port { vni, process, throttle, wait, leaves, has_remote_reads, longest_read, state })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -190,13 +196,14 @@ impl Port {
             }
             Connection::new(endpoint, peer, &address)
         });
-        connected.unwrap_or_else(|why| self.lose(peer, why))
+        connected.unwrap_or_else(|why| self.lose(peer, None, why))
     }
 
     /// Ends the process because a peer cannot be reached.
     #[cold]
-    fn lose(&self, peer: u32, why: String) -> ! {
-        (self.process.fail)(&Failure::Lost { peer: peer as usize, host: World::host_of(peer), why })
+    fn lose(&self, peer: u32, host: Option<&str>, why: String) -> ! {
+        let host = host.map(str::to_owned);
+        (self.process.fail)(&Failure::Lost { peer: peer as usize, host, why })
     }
 
     /// Makes progress: gives delayed packets to the provider, takes back buffers, and notes what has arrived.
@@ -209,6 +216,8 @@ impl Port {
                 if peer == RECEIVED {
                     complete.push_back(BufferedPacket { index, len: done.len as u32 });
                 } else if peer == FETCHED {
+                    let sender = fetches.peer(index).and_then(|peer| connections.get_mut(&peer));
+                    sender.map(|connection| connection.heartbeat.heard(false, true));
                     arrived.extend(fetches.part_is_there(index));
                 } else if let Some(connection) = connections.get_mut(&peer) {
                     connection.free.push(index);
@@ -221,6 +230,7 @@ impl Port {
             self.lost(state, operation);
         }
         while let Some(packet) = state.complete.pop_front() {
+            state.held += 1;
             self.sort_in(state, packet);
         }
         self.send_delayed(state) | self.read_delayed(state) | (happened != 0)
@@ -233,7 +243,8 @@ impl Port {
         if let Some(peer) =
             owner.filter(|owner| owner.peer == FETCHED).and_then(|owner| state.fetches.peer(owner.index))
         {
-            self.lose(peer, operation.reason);
+            let host = state.connections.get(&peer).map(|connection| &*connection.host);
+            self.lose(peer, host, operation.reason);
         }
         let connections = &mut state.connections;
         match owner.and_then(|owner| Some((owner, connections.get_mut(&owner.peer)?))) {

@@ -84,6 +84,7 @@ impl Port {
         };
         let connection = self.connection(state, label.sender);
         connection.throttled = label.throttled;
+        connection.heartbeat.heard(label.leaves, message.is_some());
         if !connection.take_credit(label.credit) {
             self.refuse(label.sender, Garbage::Credit { credit: label.credit });
         }
@@ -131,6 +132,7 @@ impl Port {
     }
 
     fn receive_again(&self, state: &mut State, index: u32) {
+        state.held -= 1;
         let State { endpoint, received, .. } = state;
         if let Err(why) = receive(endpoint, received, index as usize) {
             (self.process.fail)(&Failure::Network { why });

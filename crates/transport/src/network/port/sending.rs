@@ -50,21 +50,28 @@ impl Port {
     }
 
     /// Writes what is in front of a packet's message, and returns the peer's credit with it.
-    fn write_header(&self, connection: &mut Connection, place: PacketBuffer, message: Option<&Form>) {
+    pub(super) fn write_header(
+        &self,
+        connection: &mut Connection,
+        place: PacketBuffer,
+        message: Option<&Form>,
+    ) {
         let label = Label {
             key: connection.key,
             sender: self.process.rank,
             credit: connection.return_credit(),
             // SAFETY: the flag lives longer than the port. Relaxed: a hint.
             throttled: unsafe { &*self.throttle }.load(Ordering::Relaxed) != 0,
+            leaves: self.leaves.load(Ordering::Relaxed),
         };
+        connection.heartbeat.sent();
         let bytes = header_bytes(&label, message);
         // SAFETY: inside of the buffer, which is this thread's.
         unsafe { place.packet().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
     /// Gives a packet to the provider, behind those that wait for it.
-    fn post(&self, state: &mut State, peer: u32, packet: BufferedPacket) {
+    pub(super) fn post(&self, state: &mut State, peer: u32, packet: BufferedPacket) {
         let State { connections, endpoint, inject_bytes, under_way, delayed, .. } = state;
         let Some(connection) = connections.get_mut(&peer) else { unreachable!("it has a packet") };
         if connection.delayed.is_empty() {
@@ -113,7 +120,7 @@ impl Port {
     #[cold]
     pub(super) fn not_sent(&self, connection: &mut Connection, (peer, index): (u32, u32), why: String) {
         if !is_empty(connection.bytes(BufferedPacket { index, len: payload_offset(false) as u32 })) {
-            self.lose(peer, why);
+            self.lose(peer, Some(&connection.host), why);
         }
         connection.is_lost = true;
         connection.free.push(index);
@@ -148,15 +155,9 @@ impl Port {
         if !connection.owes_enough() || connection.is_lost {
             return;
         }
-        let Some(index) = connection.free.pop() else {
-            if !state.creditors.contains(&peer) {
-                state.creditors.push_back(peer);
-            }
-            return;
-        };
-        let place = connection.buffers.place(index as usize);
-        self.write_header(connection, place, None);
-        self.post(state, peer, BufferedPacket { index, len: payload_offset(false) as u32 });
+        if !self.send_empty(state, peer) && !state.creditors.contains(&peer) {
+            state.creditors.push_back(peer);
+        }
     }
 
     /// Sends an empty packet that is too long to be injected: its completion says that the provider has sent

@@ -1,0 +1,20 @@
+// All ranks exchange messages; then the last one says so, and the others wait for messages of it that never come.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+    int rank, size, word = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int other = 0; other < size; other++)
+        MPI_Sendrecv(&rank, 1, MPI_INT, other, 0, &word, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1) {
+        printf("all have met\n");
+        fflush(stdout);
+    }
+    MPI_Recv(&word, 1, MPI_INT, rank == size - 1 ? 0 : size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
