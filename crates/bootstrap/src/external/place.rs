@@ -69,7 +69,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The name of this host, without characters that PMI-1 gives a meaning.
+/// The name of this host, without characters that a launcher's protocol gives a meaning.
 fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.chars().filter(|c| c.is_ascii_alphanumeric() || "-._".contains(*c)).collect()
