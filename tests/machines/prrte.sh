@@ -49,8 +49,6 @@ done
 said=$(on 1 2 env HEDDLE_BOOTSTRAP=pmi "${prterun[@]}" -n 2 "$ring" 2>&1) && fail "HEDDLE_BOOTSTRAP=pmi: no error"
 grep -q "HEDDLE_BOOTSTRAP is pmi.*PMI_FD" <<<"$said" || fail "HEDDLE_BOOTSTRAP=pmi: $said"
 said=$(on 1 2 env HEDDLE_BOOTSTRAP=pmix "${prterun[@]}" -n 2 "$ring" 2>&1) || fail "HEDDLE_BOOTSTRAP=pmix: $said"
-said=$(HEDDLE_BOOTSTRAP=pmix "$ring" 2>&1) && fail "HEDDLE_BOOTSTRAP=pmix without a launcher: no error"
-grep -q "HEDDLE_BOOTSTRAP is pmix.*PMIX_NAMESPACE" <<<"$said" || fail "HEDDLE_BOOTSTRAP=pmix without a launcher: $said"
 echo "ok   HEDDLE_BOOTSTRAP"
 
 # Errors reach the other machine, and the status of an abort the launcher.

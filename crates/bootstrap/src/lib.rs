@@ -1,8 +1,8 @@
 //! How a process learns its rank in the job, and reaches the memory that the job shares.
 //!
 //! Of Heddle's crates this one uses `heddle-platform` alone. `heddle-launcher` makes the memory;
-//! `heddle-transport` puts its rings into it; `heddle-message`, `heddle-comm` and `heddle-engine` ask for ranks
-//! and the states of other processes.
+//! `heddle-transport` puts its rings into it; `heddle-message`, `heddle-comm` and `heddle-engine` ask for
+//! ranks and the states of other processes.
 //!
 //! A *mechanism* is a method of starting a job; each has a file, and [`Joining::begin`] only selects one.
 //!
@@ -16,10 +16,9 @@
 //! [`pmix`] and [`pmi`] differ in the protocol alone: `external` has what a job does under a launcher that is
 //! not Heddle's.
 //!
-//! The ranks of a machine share one anonymous memory file ([`LocalRanks`]). It begins
-//! with the control block ([`control`]); everything behind [`Job::transport_offset`] belongs to the
-//! transport, which grows the file and maps it (see [`Mapping`]). The file has no name, so nothing of a job
-//! can outlive its processes.
+//! The ranks of a machine ([`LocalRanks`]) share one anonymous memory file. It begins with the control block
+//! ([`control`]); everything behind [`Job::transport_offset`] belongs to the transport, which grows the file
+//! and maps it (see [`Mapping`]). The file has no name, so nothing of a job can outlive its processes.
 
 pub mod builtin;
 pub mod control;

@@ -1,10 +1,10 @@
 //! Jobs of launchers that are not Heddle's own, whatever their protocol is ([`Connection`]).
 //!
 //! Over the connection to its launcher, ranks exchange words by name, wait for each other, and say that they
-//! end. There is no launcher of ours that could make the memory of a machine's ranks, so each rank makes some,
-//! and that of the lowest rank of the machine is taken; it lies behind a descriptor of that rank, which the
-//! others open through `/proc`. Like the memory that `mpiexec` makes, it has no name, and goes away with the
-//! last process that has it open.
+//! end. There is no launcher of ours that could make the memory of a machine's ranks, so each rank makes
+//! some, and that of the lowest rank of the machine is taken; it lies behind a descriptor of that rank, which
+//! the others open through `/proc`. Like the memory that `mpiexec` makes, it has no name, and goes away with
+//! the last process that has it open.
 //!
 //! ```text
 //!   the lowest rank of a machine   another rank of the machine

@@ -27,9 +27,16 @@ impl Got {
         unsafe { self.0.as_ref() }
     }
 
+    /// Its number. Slurm gives an `int` where PMIx's standard says `uint32_t`.
     fn number(&self) -> Option<u32> {
-        // SAFETY: the type says that the value holds such a number.
-        (self.value().kind == abi::UINT32).then(|| unsafe { self.value().data.uint32 })
+        let value = self.value();
+        match value.kind {
+            // SAFETY: the type says that the value holds such a number.
+            abi::UINT32 => Some(unsafe { value.data.uint32 }),
+            // SAFETY: the type says that the value holds such a number.
+            abi::INT => u32::try_from(unsafe { value.data.integer }).ok(),
+            _ => None,
+        }
     }
 
     fn string(&self) -> Option<NonNull<c_char>> {

@@ -34,8 +34,8 @@ pub(crate) fn begin() -> Result<Joining, BootstrapError> {
     Ok(Joining { rank, size, appnum: client.appnum(), beside }.over(client))
 }
 
-/// The ranks that a list of the launcher names, in ascending order; `None` if they are not ranks of the job, or
-/// `rank` is not among them.
+/// The ranks that a list of the launcher names, in ascending order; `None` if they are not ranks of the job,
+/// or `rank` is not among them.
 fn ranks_in(peers: &str, rank: u32, size: u32) -> Option<Vec<u32>> {
     let mut ranks: Vec<u32> = peers.split(',').map(|peer| peer.trim().parse().ok()).collect::<Option<_>>()?;
     ranks.sort_unstable();

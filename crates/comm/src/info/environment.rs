@@ -5,8 +5,8 @@ use heddle_bootstrap::{builtin, pmi, pmix};
 use heddle_message::domain;
 
 /// The entries of `MPI_INFO_ENV`: what was asked for when the process was started, the same before and after
-/// initialisation. There is no `thread_level`, because `mpiexec` has no option for it. Before the initialisation
-/// under PMIx there is no `maxprocs`, because no variable holds it.
+/// initialisation, except that before it `maxprocs` and `soft` are absent under PMIx, of which no variable
+/// holds the number of ranks. There is no `thread_level`, because `mpiexec` has no option for it.
 pub fn environment() -> Entries {
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     entries_with(arguments.collect())
