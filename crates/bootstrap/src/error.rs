@@ -61,9 +61,9 @@ pub enum BootstrapError {
     },
     /// The library by which ranks reach a launcher that speaks PMIx cannot be loaded.
     #[error(
-        "a launcher that speaks PMIx has started this process ({} is set), but libpmix.so.2 cannot be loaded: {why}. \
-         Install it (Debian's libpmix2), or name the folder of the launcher's own one in LD_LIBRARY_PATH",
-        crate::pmix::NAMESPACE
+        "a launcher that speaks PMIx has started this process (PMIX_NAMESPACE is set), but libpmix.so.2 cannot be \
+         loaded: {why}. Install it (Debian's libpmix2), or name the folder of the launcher's own one in \
+         LD_LIBRARY_PATH"
     )]
     NoPmix {
         /// The loader's answer.

@@ -114,3 +114,77 @@ pub(crate) fn host_of(rank: u32) -> Option<String> {
     });
     host.ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Sender, channel};
+
+    /// A connection that reports what is asked for, to ranks on one machine each.
+    #[derive(Debug)]
+    struct Reporting(Sender<String>);
+
+    impl Reporting {
+        fn report(&self, what: String) -> Result<(), BootstrapError> {
+            self.0.send(what).expect("the test listens");
+            Ok(())
+        }
+    }
+
+    impl Connection for Reporting {
+        fn put(&mut self, name: &str, _word: &str) -> Result<(), BootstrapError> {
+            self.report(format!("put {name}"))
+        }
+
+        fn get(&mut self, rank: u32, name: &str) -> Result<String, BootstrapError> {
+            self.report(format!("get {name} of {rank}"))?;
+            Ok("elsewhere/1-2/3/4".to_owned())
+        }
+
+        fn fence(&mut self) -> Result<(), BootstrapError> {
+            self.report("fence".to_owned())
+        }
+
+        fn host_of(&mut self, rank: u32) -> Option<String> {
+            (rank == 0).then(|| "first".to_owned())
+        }
+
+        fn finish(self: Box<Self>) -> Result<(), BootstrapError> {
+            self.report("finish".to_owned())
+        }
+
+        fn abort(&mut self, status: i32) -> Result<(), BootstrapError> {
+            self.report(format!("abort {status}"))
+        }
+    }
+
+    #[test]
+    fn ranks_of_two_machines_exchange_words_and_finish_together() {
+        let (to, reports) = channel();
+        let joining = Joining { rank: 0, size: 2, appnum: None, beside: None }.over(Reporting(to));
+        assert_eq!(joining.spans_machines(), None);
+        joining.publish(5, "word").expect("it is put");
+        let world = joining.join().expect("a world");
+        assert!(world.spans_machines());
+        assert_eq!([0, 1].map(host_of), [Some("first".to_owned()), Some("elsewhere".to_owned())]);
+        word_of(1, 5).expect("a word");
+        end_job(3);
+        let job = world.job().expect("memory");
+        job.set_finalised();
+        job.set_finalised();
+        assert!(word_of(1, 5).is_err(), "the process has said that it ends");
+        let asked: Vec<String> = reports.iter().collect();
+        let expected = [
+            "put heddle-0-5",
+            "put heddle-0",
+            "fence",
+            "get heddle-1 of 1",
+            "get heddle-1 of 1",
+            "get heddle-1-5 of 1",
+            "abort 3",
+            "fence",
+            "finish",
+        ];
+        assert_eq!(asked, expected);
+    }
+}

@@ -79,7 +79,7 @@ impl Client {
         let mut me = Proc { nspace: [0; abi::MAX_NSLEN + 1], rank: 0 };
         // SAFETY: a place for the rank, and no wishes.
         let status = unsafe { (library.init)(&raw mut me, ptr::null(), 0) };
-        library.check("PMIx_Init", status)?;
+        library.check("PMIx_Init, called since PMIX_NAMESPACE is set,", status)?;
         Ok(Client { library, me })
     }
 
