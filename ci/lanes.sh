@@ -32,11 +32,19 @@ lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Every experiment once: what it launches, not what it finds.
 lane_papers() { tests/papers/run.py "$build"; }
-# MPICH is there once the lane abi has run. How a job begins and ends is the launcher's; the rest is the lane c's.
-lane_hydra() {
-    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}/bin/mpiexec" \
-        --build-dir "$build/tests/hydra" --models per-vni-mutex --cover one \
+# started_by MPIEXEC FOLDER: how a job begins and ends is the launcher's; the rest is the lane c's.
+started_by() {
+    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$1" --build-dir "$build/tests/$2" --models per-vni-mutex --cover one \
         -k '^(abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence)'
+}
+# MPICH is there once the lane abi has run.
+lane_hydra() { started_by "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}/bin/mpiexec" hydra; }
+# The first part installs Open MPI if it is not there.
+lane_prrte() {
+    local openmpi=${HEDDLE_PEER_OPENMPI:-$PWD/.peers/openmpi} status=0
+    tests/machines/prrte.sh "$build" "$openmpi" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || return "$status"
+    started_by "$openmpi/bin/mpiexec --allow-run-as-root --map-by :OVERSUBSCRIBE --bind-to none" prrte
 }
 # Machines are network namespaces, where the kernel lets us make some.
 lane_machines() { tests/machines/test.sh "$build" "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}"; }

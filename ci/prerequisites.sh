@@ -19,6 +19,8 @@ python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3
 ldconfig -p 2>/dev/null | grep -q 'libhwloc\.so\.15' || missing="$missing libhwloc-dev"
 # The network between machines: libfabric, loaded at run time; a test compares its headers.
 [ -e /usr/include/rdma/fabric.h ] || missing="$missing libfabric-dev"
+# Launchers that speak PMIx: its library, loaded at run time; a test compares its headers.
+pkg-config --exists pmix 2>/dev/null || missing="$missing libpmix-dev"
 # Machines are played by network namespaces.
 need ip iproute2
 # rsmpi reads mpi.h with bindgen.

@@ -2,9 +2,10 @@
 // launcher: none
 // ranks: 1
 // levels: none
-// settings: HEDDLE_BOOTSTRAP=builtin
+// settings builtin: HEDDLE_BOOTSTRAP=builtin
+// settings pmix: HEDDLE_BOOTSTRAP=pmix
 // expect: fail
-// output: MPI_Init failed: MPI_ERR_OTHER: HEDDLE_BOOTSTRAP is builtin, but the environment variable HEDDLE_RANK is missing
+// output: MPI_Init failed: MPI_ERR_OTHER: HEDDLE_BOOTSTRAP is (builtin|pmix), but the environment variable (HEDDLE_RANK|PMIX_NAMESPACE) is missing
 // heddle: only
 #include "check.h"
 

@@ -4,8 +4,9 @@
   with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] [--when TEXT cut|kill] -- COMMAND ...
 
 Each machine is a namespace with an address of its own (10.77.0.1, 10.77.0.2, ...) and, for what runs there, a host name
-of its own; a bridge in one more namespace joins them. The command runs on the first one. MPICH's Hydra starts ranks
-on the others through `remote`, which takes the place of ssh: HYDRA_LAUNCHER_EXEC and HYDRA_HOST_FILE say so.
+of its own; a bridge in one more namespace joins them. The command runs on the first one. MPICH's Hydra and PRRTE start ranks
+on the others through `remote`, which takes the place of ssh: HYDRA_LAUNCHER_EXEC and HYDRA_HOST_FILE say so, and
+PRTE_MCA_plm_ssh_agent and PRTE_MCA_prte_default_hostfile.
 
 With `--when` the last machine fails once the command has printed a line with that text: its link is cut, or all of its
 processes are killed. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
@@ -130,13 +131,16 @@ class Machines:
 
     def run(self, command, ranks_each, when=None):
         """Runs a command on the first machine; returns its exit status."""
-        with tempfile.NamedTemporaryFile("w", prefix="heddle-hosts-") as hosts:
-            hosts.writelines(f"{address}:{ranks_each}\n" for address in self.addresses)
-            hosts.flush()
+        with tempfile.TemporaryDirectory(prefix="heddle-hosts-") as folder:
+            hydra, prrte = (pathlib.Path(folder, name) for name in ("hydra", "prrte"))
+            hydra.write_text("".join(f"{address}:{ranks_each}\n" for address in self.addresses))
+            prrte.write_text("".join(f"{address} slots={ranks_each}\n" for address in self.addresses))
             environment = os.environ | {
                 "HYDRA_LAUNCHER": "ssh",
                 "HYDRA_LAUNCHER_EXEC": str(HERE / "remote"),
-                "HYDRA_HOST_FILE": hosts.name,
+                "HYDRA_HOST_FILE": str(hydra),
+                "PRTE_MCA_plm_ssh_agent": str(HERE / "remote"),
+                "PRTE_MCA_prte_default_hostfile": str(prrte),
                 "HEDDLE_MACHINES": " ".join(f"{a}={n}" for a, n in zip(self.addresses, self.names)),
             }
             on_first = [str(HERE / "remote"), self.addresses[0], shlex.join(command)]

@@ -54,10 +54,20 @@ pub enum BootstrapError {
         name: &'static str,
     },
     /// The launcher does not speak as expected.
-    #[error("the launcher and Heddle do not understand each other (PMI-1): {what}")]
+    #[error("the launcher and Heddle do not understand each other: {what}")]
     Launcher {
         /// The exchange.
         what: String,
+    },
+    /// The library by which ranks reach a launcher that speaks PMIx cannot be loaded.
+    #[error(
+        "a launcher that speaks PMIx has started this process (PMIX_NAMESPACE is set), but libpmix.so.2 cannot be \
+         loaded: {why}. Install it (Debian's libpmix2), or name the folder of the launcher's own one in \
+         LD_LIBRARY_PATH"
+    )]
+    NoPmix {
+        /// The loader's answer.
+        why: String,
     },
     /// The memory that the lowest rank of the machine has made cannot be opened.
     #[error(

@@ -1,7 +1,7 @@
 //! A process on its way into its job: it knows its rank, and has not met the others.
 
 use crate::builtin::env::Contract;
-use crate::{BootstrapError, LocalRanks, Mechanism, World, pmi};
+use crate::{BootstrapError, LocalRanks, Mechanism, World, external, pmi, pmix};
 
 /// A process that knows its rank, and may still leave words for the other ranks.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct Joining(Kind);
 enum Kind {
     Alone,
     Builtin(Contract),
-    Pmi(pmi::Joining),
+    External(external::Joining),
 }
 
 impl Joining {
@@ -28,10 +28,13 @@ impl Joining {
         {
             return Ok(Joining(Kind::Builtin(contract)));
         }
+        if tries(Mechanism::Pmix) && std::env::var_os(pmix::NAMESPACE).is_some() {
+            return Ok(Joining(Kind::External(pmix::begin()?)));
+        }
         if tries(Mechanism::Pmi)
             && let Some(contract) = pmi::Contract::read(std::env::var_os)?
         {
-            return Ok(Joining(Kind::Pmi(pmi::Joining::begin(contract)?)));
+            return Ok(Joining(Kind::External(pmi::begin(contract)?)));
         }
         match mechanism.variable() {
             Some(name) => Err(BootstrapError::NotStarted { mechanism: mechanism.name(), name }),
@@ -44,7 +47,7 @@ impl Joining {
     pub fn spans_machines(&self) -> Option<bool> {
         match &self.0 {
             Kind::Alone | Kind::Builtin(_) => Some(false),
-            Kind::Pmi(joining) => joining.spans_machines(),
+            Kind::External(joining) => joining.spans_machines(),
         }
     }
 
@@ -55,7 +58,7 @@ impl Joining {
     pub fn publish(&self, index: usize, word: &str) -> Result<(), BootstrapError> {
         match &self.0 {
             Kind::Alone | Kind::Builtin(_) => Ok(()),
-            Kind::Pmi(joining) => joining.publish(index, word),
+            Kind::External(joining) => joining.publish(index, word),
         }
     }
 
@@ -67,7 +70,7 @@ impl Joining {
         match self.0 {
             Kind::Alone => Ok(World::alone()),
             Kind::Builtin(contract) => World::join(&contract),
-            Kind::Pmi(joining) => joining.join(),
+            Kind::External(joining) => joining.join(),
         }
     }
 }
@@ -86,13 +89,13 @@ impl World {
     /// # Errors
     /// When there is none, or the launcher is gone.
     pub fn word_of(rank: u32, index: usize) -> Result<String, BootstrapError> {
-        pmi::word_of(rank, index)
+        external::word_of(rank, index)
     }
 
     /// The name of the host on which a rank runs, for messages; `None` if the launcher does not tell.
     #[must_use]
     pub fn host_of(rank: u32) -> Option<String> {
-        pmi::host_of(rank)
+        external::host_of(rank)
     }
 
     fn alone() -> World {

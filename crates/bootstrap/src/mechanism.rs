@@ -2,6 +2,7 @@
 
 use crate::builtin;
 use crate::pmi;
+use crate::pmix;
 use std::str::FromStr;
 
 /// A method of starting a job (`HEDDLE_BOOTSTRAP`).
@@ -12,6 +13,8 @@ pub enum Mechanism {
     Auto,
     /// Heddle's `mpiexec`.
     Builtin,
+    /// A launcher that speaks PMIx.
+    Pmix,
     /// A launcher that speaks PMI-1.
     Pmi,
     /// None: a world of one.
@@ -19,9 +22,10 @@ pub enum Mechanism {
 }
 
 /// All mechanisms by their names.
-const NAMES: [(&str, Mechanism); 4] = [
+const NAMES: [(&str, Mechanism); 5] = [
     ("auto", Mechanism::Auto),
     ("builtin", Mechanism::Builtin),
+    ("pmix", Mechanism::Pmix),
     ("pmi", Mechanism::Pmi),
     ("single", Mechanism::Single),
 ];
@@ -43,6 +47,7 @@ impl Mechanism {
         match self {
             Mechanism::Auto | Mechanism::Single => None,
             Mechanism::Builtin => Some(builtin::env::RANK),
+            Mechanism::Pmix => Some(pmix::NAMESPACE),
             Mechanism::Pmi => Some(pmi::FD),
         }
     }

@@ -50,8 +50,8 @@ const SESSIONS: &str = "\
 A program makes sessions before, instead of, beside and after `MPI_Init`, and as often as it likes; threads may make them at once. Each
 has the process sets `mpi://WORLD` and `mpi://SELF`.
 
-- Under a launcher that speaks PMI-1 (`HEDDLE_BOOTSTRAP`) the first session or `MPI_Init` of a rank waits for those of all other ranks; under
-  Heddle's `mpiexec` it waits for none.
+- Under a launcher that speaks PMIx or PMI-1 (`HEDDLE_BOOTSTRAP`) the first session or `MPI_Init` of a rank waits for those of all other
+  ranks; under Heddle's `mpiexec` it waits for none.
 - A process whose first use of MPI is a session runs at `MPI_THREAD_MULTIPLE`. If `MPI_Init` came first, its level is that of the
   sessions, too.
 - `MPI_Session_finalize` waits for other processes only as far as they have not yet received what was sent by buffered sends: from the
@@ -135,7 +135,7 @@ const MISSING: &str = "\
 ## What is missing
 
 A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION`; the fatal message, or `MPI_Error_string` of the code that it
-returns, names it. Windows and partitioned messages between machines, launchers that speak PMI-2 or PMIx, and Fortran are missing, too.
+returns, names it. Windows and partitioned messages between machines, launchers that speak PMI-2, and Fortran are missing, too.
 For C programs with a Fortran side `mpi.h` has `MPI_Fint` and the conversions
 of handles and statuses (`MPI_Comm_c2f`, `MPI_Status_f2c` …). The names that MPI 3.0 removed are errors that name the successor.
 

@@ -1,6 +1,6 @@
 //! The end of a job by `MPI_Abort` or by an unhandled error.
 
-use heddle_bootstrap::pmi;
+use heddle_bootstrap::end_job;
 use heddle_comm::process;
 use std::io::Write;
 
@@ -34,7 +34,7 @@ pub fn abort(code: i32, text: &str, short: &str) -> ! {
         // it, and may lock it again.
         unsafe { libc::fflush(out) };
     }
-    pmi::end_job(exit_status(code));
+    end_job(exit_status(code));
     // SAFETY: the call ends the process and runs no code of the program.
     unsafe { libc::_exit(exit_status(code)) }
 }

@@ -3,6 +3,7 @@
 
 use crate::BootstrapError;
 use crate::descriptor::{close_on_exec, duplicate};
+use crate::external::Connection;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::RawFd;
@@ -48,40 +49,15 @@ impl Wire {
         Ok(reply.get("appnum").and_then(|number| number.parse().ok()))
     }
 
-    /// Publishes a word, which the others can get after the next fence.
-    pub(super) fn put(&mut self, name: &str, word: &str) -> Result<(), BootstrapError> {
-        let request = format!("put kvsname={} key={name} value={word}", self.space);
-        self.ask(&request, "put_result").map(drop)
-    }
-
-    /// The word of that name.
-    pub(super) fn get(&mut self, name: &str) -> Result<String, BootstrapError> {
-        let request = format!("get kvsname={} key={name}", self.space);
-        let reply = self.ask(&request, "get_result")?;
-        Ok(reply.get("value").unwrap_or_default().to_owned())
-    }
-
-    /// Does the same as [`get`](Self::get), but returns `None` if there is no such word.
+    /// The word of that name; `None` if there is no such word.
     pub(super) fn find(&mut self, name: &str) -> Result<Option<String>, BootstrapError> {
-        let request = format!("get kvsname={} key={name}", self.space);
-        let reply = self.reply_to(&request)?;
+        let reply = self.reply_to(&self.get_request(name))?;
         let found = reply.get("cmd") == Some("get_result") && reply.get("rc").is_none_or(|rc| rc == "0");
         Ok(reply.get("value").filter(|_| found).map(str::to_owned))
     }
 
-    /// Waits until all ranks of the job have come here.
-    pub(super) fn fence(&mut self) -> Result<(), BootstrapError> {
-        self.ask("barrier_in", "barrier_out").map(drop)
-    }
-
-    /// Says that the rank needs the launcher no more.
-    pub(super) fn finish(mut self) -> Result<(), BootstrapError> {
-        self.ask("finalize", "finalize_ack").map(drop)
-    }
-
-    /// Has the launcher end the job.
-    pub(super) fn abort(&mut self, code: i32) -> Result<(), BootstrapError> {
-        self.say(&format!("abort exitcode={code}"))
+    fn get_request(&self, name: &str) -> String {
+        format!("get kvsname={} key={name}", self.space)
     }
 
     fn say(&mut self, request: &str) -> Result<(), BootstrapError> {
@@ -105,9 +81,7 @@ impl Wire {
         }
         Ok(answer)
     }
-}
 
-impl Wire {
     /// Sends a request. Returns the line that the launcher answers; an empty one if it has gone.
     fn reply_to(&mut self, request: &str) -> Result<Reply, BootstrapError> {
         self.say(request)?;
@@ -118,6 +92,34 @@ impl Wire {
         // A newline alone is an answer, too.
         let end = if line == "\n" { &line } else { line.trim_end() };
         Ok(Reply(end.to_owned()))
+    }
+}
+
+impl Connection for Wire {
+    fn put(&mut self, name: &str, word: &str) -> Result<(), BootstrapError> {
+        let request = format!("put kvsname={} key={name} value={word}", self.space);
+        self.ask(&request, "put_result").map(drop)
+    }
+
+    fn get(&mut self, _rank: u32, name: &str) -> Result<String, BootstrapError> {
+        let reply = self.ask(&self.get_request(name), "get_result")?;
+        Ok(reply.get("value").unwrap_or_default().to_owned())
+    }
+
+    fn fence(&mut self) -> Result<(), BootstrapError> {
+        self.ask("barrier_in", "barrier_out").map(drop)
+    }
+
+    fn host_of(&mut self, _rank: u32) -> Option<String> {
+        None
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), BootstrapError> {
+        self.ask("finalize", "finalize_ack").map(drop)
+    }
+
+    fn abort(&mut self, status: i32) -> Result<(), BootstrapError> {
+        self.say(&format!("abort exitcode={status}"))
     }
 }
 
@@ -161,8 +163,8 @@ mod tests {
         let replies = [&BEGIN[..], &["cmd=get_result rc=0 value=a b=c", "cmd=finalize_ack rc=0"]].concat();
         let (word, asked) = with_launcher(&replies, |fd| {
             let mut wire = Wire::open(fd).expect("it begins");
-            let word = wire.get("name").expect("a word");
-            wire.finish().expect("it ends");
+            let word = wire.get(0, "name").expect("a word");
+            Box::new(wire).finish().expect("it ends");
             word
         });
         assert_eq!(word, "a b=c");
@@ -186,7 +188,7 @@ mod tests {
             ("", "\\n"),
         ] {
             let replies = [&BEGIN[..], &[reply]].concat();
-            let (word, _) = with_launcher(&replies, |fd| Wire::open(fd).expect("it begins").get("name"));
+            let (word, _) = with_launcher(&replies, |fd| Wire::open(fd).expect("it begins").get(0, "name"));
             let text = word.expect_err("no word").to_string();
             assert!(text.contains(says), "{reply:?} gave: {text}");
         }

@@ -1,11 +1,12 @@
 //! The contents of `MPI_INFO_ENV`: how this process was started (MPI 5.0, section 11.2.1).
 
 use super::{Entries, LONGEST_VALUE};
-use heddle_bootstrap::{builtin, pmi};
+use heddle_bootstrap::{builtin, pmi, pmix};
 use heddle_message::domain;
 
 /// The entries of `MPI_INFO_ENV`: what was asked for when the process was started, the same before and after
-/// initialisation. There is no `thread_level`, because `mpiexec` has no option for it.
+/// initialisation, except that before it `maxprocs` and `soft` are absent under PMIx, of which no variable
+/// holds the number of ranks. There is no `thread_level`, because `mpiexec` has no option for it.
 pub fn environment() -> Entries {
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     entries_with(arguments.collect())
@@ -29,13 +30,14 @@ fn entries_with(arguments: Vec<String>) -> Entries {
     let arguments: Vec<String> = arguments.collect();
     add("argv", (!arguments.is_empty()).then(|| arguments.join(" ")));
     let size = match domain::ever() {
-        Some(domain) => domain.size().to_string(),
-        None => std::env::var(builtin::env::SIZE)
-            .or_else(|_| std::env::var(pmi::SIZE))
-            .unwrap_or_else(|_| "1".to_owned()),
+        Some(domain) => Some(domain.size().to_string()),
+        None => {
+            let given = [builtin::env::SIZE, pmi::SIZE].into_iter().find_map(|name| std::env::var(name).ok());
+            given.or_else(|| std::env::var_os(pmix::NAMESPACE).is_none().then(|| "1".to_owned()))
+        }
     };
-    add("maxprocs", Some(size.clone()));
-    add("soft", Some(size));
+    add("maxprocs", size.clone());
+    add("soft", size);
     add("host", std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned()));
     add("arch", Some(std::env::consts::ARCH.to_owned()));
     add("wdir", std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned()));

@@ -1,0 +1,110 @@
+//! The connection of this process to the launcher that has started it.
+
+use crate::BootstrapError;
+use std::fmt::Debug;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A protocol between a rank and its launcher.
+pub(crate) trait Connection: Debug + Send {
+    /// Publishes a word, which the others can get after the next fence.
+    fn put(&mut self, name: &str, word: &str) -> Result<(), BootstrapError>;
+
+    /// The word of that name, which a rank has put.
+    fn get(&mut self, rank: u32, name: &str) -> Result<String, BootstrapError>;
+
+    /// Waits until all ranks of the job have come here.
+    fn fence(&mut self) -> Result<(), BootstrapError>;
+
+    /// The launcher's name for the host on which a rank runs, if it has one.
+    fn host_of(&mut self, rank: u32) -> Option<String>;
+
+    /// Says that the rank needs the launcher no more.
+    fn finish(self: Box<Self>) -> Result<(), BootstrapError>;
+
+    /// Has the launcher end the job with this exit status.
+    fn abort(&mut self, status: i32) -> Result<(), BootstrapError>;
+}
+
+/// The connection: `None` before the process joins the job, and after it has said that it ends.
+static LAUNCHER: Mutex<Option<Box<dyn Connection>>> = Mutex::new(None);
+
+fn launcher() -> MutexGuard<'static, Option<Box<dyn Connection>>> {
+    LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes this the connection of the process.
+pub(super) fn hold(connection: impl Connection + 'static) {
+    *launcher() = Some(Box::new(connection));
+}
+
+/// Exchanges words with the launcher.
+pub(super) fn with_launcher<R>(
+    exchange: impl FnOnce(&mut dyn Connection) -> Result<R, BootstrapError>,
+) -> Result<R, BootstrapError> {
+    match launcher().as_mut() {
+        Some(connection) => exchange(connection.as_mut()),
+        None => Err(BootstrapError::Launcher { what: "this process has said that it ends".to_owned() }),
+    }
+}
+
+/// Says that this process needs neither the launcher nor the other ranks any more. The first call counts.
+pub(super) fn finish() {
+    if let Some(connection) = launcher().take() {
+        // A launcher that has gone does not need to know.
+        let _ = connection.finish();
+    }
+}
+
+/// Does the same as [`finish`], once all ranks of the job have come so far: what they have sent each other
+/// over the network may still be on its way, and goes with a process that ends.
+pub(super) fn finish_together() {
+    // If the launcher has gone, there is nobody to wait for.
+    let _ = with_launcher(|launcher| launcher.fence());
+    finish();
+}
+
+/// Does the same as [`finish`] when the process ends.
+pub(super) fn finish_at_exit() {
+    static PROCESS: OnceLock<u32> = OnceLock::new();
+    extern "C" fn at_exit() {
+        // A child that was forked inherits this function, but not the rank.
+        if PROCESS.get() == Some(&std::process::id()) {
+            finish();
+        }
+    }
+    PROCESS.get_or_init(|| {
+        // SAFETY: the function lives as long as the process. If there is no room for it, the launcher takes
+        // the end for a failure.
+        let _ = unsafe { libc::atexit(at_exit) };
+        std::process::id()
+    });
+}
+
+/// Has the launcher end the job with this exit status, once it has read what this process has printed. Does
+/// nothing where no launcher has to be told.
+pub fn end_job(status: i32) {
+    // A thread that waits for the launcher's answer may have the lock for ever.
+    if let Ok(mut launcher) = LAUNCHER.try_lock()
+        && let Some(connection) = launcher.as_mut()
+    {
+        await_readers();
+        // If it cannot be told, it learns of the end from the exit status.
+        let _ = connection.abort(status);
+    }
+}
+
+/// Waits until the pipes behind standard output and error are empty, for a second at most: a launcher that
+/// ends a job forgets what it has not read.
+fn await_readers() {
+    let unread = |fd| {
+        let mut bytes: libc::c_int = 0;
+        // SAFETY: the request stores one number.
+        unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) == 0 && bytes > 0 }
+    };
+    let deadline = Instant::now() + Duration::from_secs(1);
+    while (unread(libc::STDOUT_FILENO) || unread(libc::STDERR_FILENO)) && Instant::now() < deadline {
+        // No event says that a pipe was read.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

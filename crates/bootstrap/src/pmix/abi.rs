@@ -1,0 +1,91 @@
+//! The part of PMIx's binary interface that is used, by the names of `pmix.h` and `pmix_common.h`, less their
+//! prefix. PMIx keeps it: the same client works with servers of other versions. A test compares it with
+//! the headers (`layout.rs`).
+
+use std::ffi::{CStr, c_char, c_int};
+
+/// `pmix_status_t`: 0, or the negative number of an error.
+pub(super) type Status = c_int;
+
+pub(super) const SUCCESS: Status = 0;
+
+/// The longest name of a job and of a word, in bytes without the end.
+pub(super) const MAX_NSLEN: usize = 255;
+pub(super) const MAX_KEYLEN: usize = 511;
+
+/// A rank that stands for all ranks of a job.
+pub(super) const RANK_WILDCARD: u32 = u32::MAX - 1;
+
+/// Types of values.
+pub(super) const STRING: u16 = 3;
+pub(super) const INT: u16 = 6;
+pub(super) const UINT32: u16 = 14;
+
+/// The scope of words that all ranks may get.
+pub(super) const GLOBAL: u8 = 3;
+
+/// Words of the launcher: the number of ranks, those of this machine, the number of the program on the
+/// command line, and the name of a rank's host.
+pub(super) const JOB_SIZE: &CStr = c"pmix.job.size";
+pub(super) const LOCAL_PEERS: &CStr = c"pmix.lpeers";
+pub(super) const APPNUM: &CStr = c"pmix.appnum";
+pub(super) const HOSTNAME: &CStr = c"pmix.hname";
+
+/// A wish: the seconds after which a call gives up.
+pub(super) const TIMEOUT: &CStr = c"pmix.timeout";
+
+/// `pmix_proc_t`: a rank of a job.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Proc {
+    pub(super) nspace: [c_char; MAX_NSLEN + 1],
+    pub(super) rank: u32,
+}
+
+/// `pmix_value_t`.
+#[repr(C)]
+pub(super) struct Value {
+    pub(super) kind: u16,
+    pub(super) data: Data,
+}
+
+/// The contents of a value, by its type.
+#[repr(C)]
+pub(super) union Data {
+    pub(super) string: *mut c_char,
+    pub(super) integer: c_int,
+    pub(super) uint32: u32,
+    /// As long as the longest of the types that are not used.
+    pub(super) all: [u64; 3],
+}
+
+/// `pmix_info_t`: a wish for a call.
+#[repr(C)]
+pub(super) struct Info {
+    pub(super) key: [c_char; MAX_KEYLEN + 1],
+    pub(super) flags: u32,
+    pub(super) value: Value,
+}
+
+impl Info {
+    /// A wish whose value is a number.
+    pub(super) fn number(name: &CStr, number: c_int) -> Info {
+        let mut key = [0; MAX_KEYLEN + 1];
+        for (to, &from) in key.iter_mut().zip(name.to_bytes()) {
+            *to = from.cast_signed();
+        }
+        let mut data = Data { all: [0; 3] };
+        data.integer = number;
+        Info { key, flags: 0, value: Value { kind: INT, data } }
+    }
+}
+
+pub(super) type Init = unsafe extern "C" fn(*mut Proc, *const Info, usize) -> Status;
+pub(super) type Get =
+    unsafe extern "C" fn(*const Proc, *const c_char, *const Info, usize, *mut *mut Value) -> Status;
+pub(super) type Put = unsafe extern "C" fn(u8, *const c_char, *mut Value) -> Status;
+pub(super) type Commit = unsafe extern "C" fn() -> Status;
+pub(super) type Fence = unsafe extern "C" fn(*const Proc, usize, *const Info, usize) -> Status;
+pub(super) type Finalize = unsafe extern "C" fn(*const Info, usize) -> Status;
+pub(super) type Abort = unsafe extern "C" fn(Status, *const c_char, *mut Proc, usize) -> Status;
+pub(super) type ErrorString = unsafe extern "C" fn(Status) -> *const c_char;
