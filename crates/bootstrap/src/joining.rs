@@ -92,12 +92,6 @@ impl World {
         external::word_of(rank, index)
     }
 
-    /// The name of the host on which a rank runs, for messages; `None` if the launcher does not tell.
-    #[must_use]
-    pub fn host_of(rank: u32) -> Option<String> {
-        external::host_of(rank)
-    }
-
     fn alone() -> World {
         World { rank: 0, size: 1, appnum: None, job: None, local: LocalRanks::all(1) }
     }

@@ -273,8 +273,8 @@ impl Domain {
         let _ = self.vnis().iter().any(|vni| vni.cancel_send_to_self(id));
     }
 
-    /// Tells the ranks on other machines that this process leaves the network, and waits until the network has
-    /// taken that, for [`LEAVING`] at most.
+    /// Tells the ranks on other machines that this process leaves the network, and waits until the network
+    /// has taken that, for a second at most.
     pub fn leave_network(&self) {
         self.fabric.set_leaves_network(true);
         let deadline = Instant::now() + LEAVING;

@@ -62,8 +62,8 @@ pub struct Settings {
     pub fabric: String,
     /// `HEDDLE_FABRIC_DOMAIN`: the network interface or device, or `any`.
     pub fabric_domain: String,
-    /// `HEDDLE_PEER_TIMEOUT`: a rank on another machine that was silent for so long is lost; `None` if none ever
-    /// is.
+    /// `HEDDLE_PEER_TIMEOUT`: a rank on another machine that was silent for so long is lost; `None` if none
+    /// ever is.
     pub peer_timeout: Option<Duration>,
     /// `HEDDLE_OFFLOAD_CORES`: the cores on which the threads of execution `offload` run.
     pub offload_cores: Cores,

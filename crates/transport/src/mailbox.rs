@@ -124,8 +124,9 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, or the payload
-    /// is longer than the peer [takes](Fabric::longest_payload), or the peer has not started yet, or throttles its senders and `traffic` is not of a protocol.
+    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, or the
+    /// payload is longer than the peer [takes](Fabric::longest_payload), or the peer has not started yet, or
+    /// throttles its senders and `traffic` is not of a protocol.
     #[inline]
     pub fn send_bulk(
         &mut self,

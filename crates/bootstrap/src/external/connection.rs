@@ -16,9 +16,6 @@ pub(crate) trait Connection: Debug + Send {
     /// Waits until all ranks of the job have come here.
     fn fence(&mut self) -> Result<(), BootstrapError>;
 
-    /// The launcher's name for the host on which a rank runs, if it has one.
-    fn host_of(&mut self, rank: u32) -> Option<String>;
-
     /// Says that the rank needs the launcher no more.
     fn finish(self: Box<Self>) -> Result<(), BootstrapError>;
 

@@ -80,7 +80,9 @@ impl Joining {
             launcher.put(&place_name(rank), &here.to_string())?;
             launcher.fence()?;
             let others = beside.into_iter().filter(|&other| other != rank);
-            others.map(|other| Ok((other, place_of(launcher, other)?))).collect()
+            others
+                .map(|other| Ok((other, Place::parse(&launcher.get(other, &place_name(other))?)?)))
+                .collect()
         });
         let mut places: Vec<(u32, Place)> = places?;
         places.retain(|(_, place)| place.is_beside(&here));
@@ -97,22 +99,9 @@ impl Joining {
     }
 }
 
-fn place_of(launcher: &mut dyn Connection, rank: u32) -> Result<Place, BootstrapError> {
-    Place::parse(&launcher.get(rank, &place_name(rank))?)
-}
-
 /// The word that a rank has left for the others.
 pub(crate) fn word_of(rank: u32, index: usize) -> Result<String, BootstrapError> {
     with_launcher(|launcher| launcher.get(rank, &word_name(rank, index)))
-}
-
-/// The host on which a rank runs: the launcher's name for it, or else the one that the rank has found.
-pub(crate) fn host_of(rank: u32) -> Option<String> {
-    let host = with_launcher(|launcher| match launcher.host_of(rank) {
-        Some(host) => Ok(host),
-        None => place_of(launcher, rank).map(|place| place.host().to_owned()),
-    });
-    host.ok()
 }
 
 #[cfg(test)]
@@ -145,10 +134,6 @@ mod tests {
             self.report("fence".to_owned())
         }
 
-        fn host_of(&mut self, rank: u32) -> Option<String> {
-            (rank == 0).then(|| "first".to_owned())
-        }
-
         fn finish(self: Box<Self>) -> Result<(), BootstrapError> {
             self.report("finish".to_owned())
         }
@@ -166,7 +151,6 @@ mod tests {
         joining.publish(5, "word").expect("it is put");
         let world = joining.join().expect("a world");
         assert!(world.spans_machines());
-        assert_eq!([0, 1].map(host_of), [Some("first".to_owned()), Some("elsewhere".to_owned())]);
         word_of(1, 5).expect("a word");
         end_job(3);
         let job = world.job().expect("memory");
@@ -178,7 +162,6 @@ mod tests {
             "put heddle-0-5",
             "put heddle-0",
             "fence",
-            "get heddle-1 of 1",
             "get heddle-1 of 1",
             "get heddle-1-5 of 1",
             "abort 3",

@@ -45,11 +45,6 @@ impl Place {
         (&self.host, &self.machine) == (&other.host, &other.machine)
     }
 
-    /// The name of the host.
-    pub(super) fn host(&self) -> &str {
-        &self.host
-    }
-
     /// Opens the memory for `rank`, which is [beside](Self::is_beside) it.
     ///
     /// # Errors

@@ -110,10 +110,6 @@ impl Connection for Wire {
         self.ask("barrier_in", "barrier_out").map(drop)
     }
 
-    fn host_of(&mut self, _rank: u32) -> Option<String> {
-        None
-    }
-
     fn finish(mut self: Box<Self>) -> Result<(), BootstrapError> {
         self.ask("finalize", "finalize_ack").map(drop)
     }

@@ -29,7 +29,6 @@ pub(super) const GLOBAL: u8 = 3;
 pub(super) const JOB_SIZE: &CStr = c"pmix.job.size";
 pub(super) const LOCAL_PEERS: &CStr = c"pmix.lpeers";
 pub(super) const APPNUM: &CStr = c"pmix.appnum";
-pub(super) const HOSTNAME: &CStr = c"pmix.hname";
 
 /// A wish: the seconds after which a call gives up.
 pub(super) const TIMEOUT: &CStr = c"pmix.timeout";

@@ -151,10 +151,6 @@ impl Connection for Client {
         self.library.check("PMIx_Fence", status)
     }
 
-    fn host_of(&mut self, rank: u32) -> Option<String> {
-        self.value(rank, abi::HOSTNAME, None).ok()?.text()
-    }
-
     fn finish(self: Box<Self>) -> Result<(), BootstrapError> {
         // SAFETY: there are no wishes, and no call follows.
         let status = unsafe { (self.library.finalize)(ptr::null(), 0) };

@@ -38,7 +38,6 @@ fn fields_constants_and_functions_are_those_of_the_headers() {
         ("PMIX_JOB_SIZE", abi::JOB_SIZE),
         ("PMIX_LOCAL_PEERS", abi::LOCAL_PEERS),
         ("PMIX_APPNUM", abi::APPNUM),
-        ("PMIX_HOSTNAME", abi::HOSTNAME),
         ("PMIX_TIMEOUT", abi::TIMEOUT),
     ];
     let functions = [

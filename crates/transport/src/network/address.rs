@@ -1,5 +1,5 @@
-//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME:HOST`, the first three in hexadecimal
-//! digits.
+//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME:HOST`, the first three in
+//! hexadecimal digits.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Signs of life to peers and from them, at intervals (see `heartbeat.rs`).
 
-use super::{Port, State};
+use super::state::{Port, State};
 use crate::network::buffers::RECEIVES;
 use crate::network::connection::BufferedPacket;
 use crate::network::heartbeat::Beat;
@@ -40,8 +40,8 @@ impl Port {
         }
     }
 
-    /// Tells all peers that this process leaves the network, and expects no signs of life any more; or that it
-    /// is there again, which they see by its next message.
+    /// Tells all peers that this process leaves the network, and expects no signs of life any more; or that
+    /// it is there again, which they see by its next message.
     pub(in crate::network) fn set_leaves(&self, leaves: bool) {
         self.leaves.store(leaves, Ordering::Relaxed);
         let mut state = self.state();

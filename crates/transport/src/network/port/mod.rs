@@ -6,31 +6,35 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `state.rs` | what a port consists of, and its connections |
 //! | `sending.rs` | packets into buffers, and from there to the provider |
 //! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
-//! | `fetching.rs` | remote reads: the data of long messages |
+//! | `fetching.rs`, `fetches.rs` | remote reads: the data of long messages |
 //! | `beating.rs` | signs of life to peers and from them |
 
 mod beating;
+mod fetches;
 mod fetching;
 mod receiving;
 mod sending;
+mod state;
 
 use super::address::VniAddress;
 use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
-use crate::failure::{Fail, Failure};
-use crate::slot::{EXTRA_BYTES, Header};
-use fetching::Fetches;
-pub use fetching::{Exposed, Fetch};
-use heddle_bootstrap::LocalRanks;
+use crate::failure::Failure;
+pub use fetches::Fetch;
+use fetches::Fetches;
+pub use fetching::Exposed;
 use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
 pub(crate) use sending::Outgoing;
+use state::{Arrival, State};
+pub(crate) use state::{Port, ProcessInfo};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The operations of an endpoint at once.
 pub(super) const DEPTH: Depth = Depth { sends: 4 * SENDS, receives: RECEIVES };
@@ -52,78 +56,6 @@ impl Opened {
     pub(super) fn address(&self, vnis: usize) -> Result<VniAddress, heddle_libfabric::Error> {
         Ok(VniAddress { vnis, key: self.key, name: self.endpoint.name()?, host: heddle_bootstrap::host() })
     }
-}
-
-/// The process of a port, and how it finds others and ends.
-#[derive(Debug, Clone)]
-pub(crate) struct ProcessInfo {
-    /// This process's rank in the job.
-    pub(crate) rank: u32,
-    /// The ranks in the job.
-    pub(crate) ranks: u32,
-    pub(crate) local: Arc<LocalRanks>,
-    /// The VNIs of each process.
-    pub(crate) vnis: usize,
-    /// The word that a rank has left with a number: the address of its VNI.
-    pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
-    /// How the process ends when a message cannot be sent or read.
-    pub(crate) fail: Fail,
-}
-
-/// The port of a VNI.
-#[derive(Debug)]
-pub(crate) struct Port {
-    vni: usize,
-    process: ProcessInfo,
-    /// The flag by which the VNI throttles its senders.
-    throttle: *const AtomicU32,
-    wait: Option<RawFd>,
-    /// True if the process leaves the network. Relaxed: a peer that learns of it late expects it to be there
-    /// for so long.
-    leaves: AtomicBool,
-    has_remote_reads: bool,
-    /// The most bytes of one remote read.
-    longest_read: usize,
-    state: Mutex<State>,
-}
-
-// SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
-unsafe impl Send for Port {}
-// SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
-unsafe impl Sync for Port {}
-
-#[derive(Debug)]
-struct State {
-    /// Closed before the buffers go.
-    endpoint: Endpoint,
-    key: u64,
-    inject_bytes: usize,
-    received: Buffers,
-    /// Packets that are complete, in any order.
-    complete: VecDeque<BufferedPacket>,
-    /// Messages that have arrived, in the order of their senders, which stand beside them.
-    arrived: VecDeque<Arrival>,
-    connections: HashMap<u32, Connection>,
-    /// The connections that have packets which the provider has not taken.
-    delayed: VecDeque<u32>,
-    /// The ranks that are due credit.
-    creditors: VecDeque<u32>,
-    fetches: Fetches,
-    /// The received packets that are not read.
-    held: usize,
-    /// The packets that the provider has taken and not sent.
-    under_way: usize,
-    /// The packets of processes that do not know the key.
-    strangers: u64,
-}
-
-/// What a reader gets.
-#[derive(Debug, Clone, Copy)]
-enum Arrival {
-    /// A message of a rank on another machine.
-    Message { sender: u32, packet: BufferedPacket },
-    /// A message that says that data was fetched.
-    Fetched { header: Header, words: [u8; EXTRA_BYTES] },
 }
 
 impl Port {
@@ -157,53 +89,14 @@ impl Port {
             strangers: 0,
         });
         let has_remote_reads = provider.has_remote_reads();
-        let longest_read = fetching::longest_read(provider.longest());
+        let longest_read = fetches::longest_read(provider.longest());
         let leaves = AtomicBool::new(false);
         Ok(Port { vni, process, throttle, wait, leaves, has_remote_reads, longest_read, state })
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns true if the peer throttles its senders, as far as it has said so.
     pub(crate) fn is_throttled(&self, peer: u32) -> bool {
         self.state().connections.get(&peer).is_some_and(|connection| connection.throttled)
-    }
-
-    /// The connection to a rank, made when it is first needed.
-    fn connection<'a>(&self, state: &'a mut State, peer: u32) -> &'a mut Connection {
-        if !state.connections.contains_key(&peer) {
-            let connection = self.connect(&mut state.endpoint, peer);
-            state.connections.insert(peer, connection);
-        }
-        let Some(connection) = state.connections.get_mut(&peer) else { unreachable!("it was made") };
-        connection
-    }
-
-    #[cold]
-    fn connect(&self, endpoint: &mut Endpoint, peer: u32) -> Connection {
-        let connected = (self.process.word_of)(peer, self.vni).and_then(|word| {
-            let Some(address) = VniAddress::parse(&word) else {
-                return Err(format!("its address is {word:?}, which no rank has left"));
-            };
-            if address.vnis != self.process.vnis {
-                let (theirs, ours) = (address.vnis, self.process.vnis);
-                return Err(format!(
-                    "it has {theirs} VNIs and this process has {ours}: set HEDDLE_VNIS to the same number for \
-                     all ranks"
-                ));
-            }
-            Connection::new(endpoint, peer, &address)
-        });
-        connected.unwrap_or_else(|why| self.lose(peer, None, why))
-    }
-
-    /// Ends the process because a peer cannot be reached.
-    #[cold]
-    fn lose(&self, peer: u32, host: Option<&str>, why: String) -> ! {
-        let host = host.map(str::to_owned);
-        (self.process.fail)(&Failure::Lost { peer: peer as usize, host, why })
     }
 
     /// Makes progress: gives delayed packets to the provider, takes back buffers, and notes what has arrived.
@@ -217,8 +110,11 @@ impl Port {
                     complete.push_back(BufferedPacket { index, len: done.len as u32 });
                 } else if peer == FETCHED {
                     let sender = fetches.peer(index).and_then(|peer| connections.get_mut(&peer));
-                    sender.map(|connection| connection.heartbeat.heard(false, true));
-                    arrived.extend(fetches.part_is_there(index));
+                    if let Some(connection) = sender {
+                        connection.heartbeat.heard(false, true);
+                    }
+                    let done = fetches.part_is_there(index);
+                    arrived.extend(done.map(|(header, words)| Arrival::Fetched { header, words }));
                 } else if let Some(connection) = connections.get_mut(&peer) {
                     connection.free.push(index);
                     *under_way -= 1;

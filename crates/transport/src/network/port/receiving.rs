@@ -1,6 +1,6 @@
 //! Receiving: packets that are complete, checked and put into the order of their senders, to their reader.
 
-use super::{Arrival, Port, State};
+use super::state::{Arrival, Port, State};
 use crate::failure::{Failure, Garbage, Peer};
 use crate::network::buffers::{Buffers, PACKET_BYTES};
 use crate::network::connection::BufferedPacket;

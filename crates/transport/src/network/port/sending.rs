@@ -1,6 +1,6 @@
 //! Sending: packets into buffers, and from there to the provider.
 
-use super::{Port, State};
+use super::state::{Port, State};
 use crate::network::buffers::{PACKET_BYTES, PacketBuffer};
 use crate::network::connection::{BufferedPacket, Connection};
 use crate::network::packet::{Form, Label, header_bytes, is_empty, payload_offset};

@@ -1,0 +1,128 @@
+//! What a port consists of, and its connections to ranks.
+
+use super::fetches::Fetches;
+use crate::failure::{Fail, Failure};
+use crate::network::address::VniAddress;
+use crate::network::buffers::Buffers;
+use crate::network::connection::{BufferedPacket, Connection};
+use crate::slot::{EXTRA_BYTES, Header};
+use heddle_bootstrap::LocalRanks;
+use heddle_libfabric::Endpoint;
+use heddle_platform::atomic::{AtomicBool, AtomicU32};
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The process of a port, and how it finds others and ends.
+#[derive(Debug, Clone)]
+pub(crate) struct ProcessInfo {
+    /// This process's rank in the job.
+    pub(crate) rank: u32,
+    /// The ranks in the job.
+    pub(crate) ranks: u32,
+    pub(crate) local: Arc<LocalRanks>,
+    /// The VNIs of each process.
+    pub(crate) vnis: usize,
+    /// The word that a rank has left with a number: the address of its VNI.
+    pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
+    /// How the process ends when a message cannot be sent or read.
+    pub(crate) fail: Fail,
+}
+
+/// The port of a VNI.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub(super) vni: usize,
+    pub(super) process: ProcessInfo,
+    /// The flag by which the VNI throttles its senders.
+    pub(super) throttle: *const AtomicU32,
+    pub(super) wait: Option<RawFd>,
+    /// True if the process leaves the network. Relaxed: a peer that learns of it late expects it to be there
+    /// for so long.
+    pub(super) leaves: AtomicBool,
+    pub(super) has_remote_reads: bool,
+    /// The most bytes of one remote read.
+    pub(super) longest_read: usize,
+    pub(super) state: Mutex<State>,
+}
+
+// SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
+unsafe impl Send for Port {}
+// SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
+unsafe impl Sync for Port {}
+
+/// What one thread at a time uses.
+#[derive(Debug)]
+pub(super) struct State {
+    /// Closed before the buffers go.
+    pub(super) endpoint: Endpoint,
+    pub(super) key: u64,
+    pub(super) inject_bytes: usize,
+    pub(super) received: Buffers,
+    /// Packets that are complete, in any order.
+    pub(super) complete: VecDeque<BufferedPacket>,
+    /// Messages that have arrived, in the order of their senders, which stand beside them.
+    pub(super) arrived: VecDeque<Arrival>,
+    pub(super) connections: HashMap<u32, Connection>,
+    /// The connections that have packets which the provider has not taken.
+    pub(super) delayed: VecDeque<u32>,
+    /// The ranks that are due credit.
+    pub(super) creditors: VecDeque<u32>,
+    pub(super) fetches: Fetches,
+    /// The received packets that are not read.
+    pub(super) held: usize,
+    /// The packets that the provider has taken and not sent.
+    pub(super) under_way: usize,
+    /// The packets of processes that do not know the key.
+    pub(super) strangers: u64,
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Arrival {
+    /// A message of a rank on another machine.
+    Message { sender: u32, packet: BufferedPacket },
+    /// A message that says that data was fetched.
+    Fetched { header: Header, words: [u8; EXTRA_BYTES] },
+}
+
+impl Port {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection to a rank, made when it is first needed.
+    pub(super) fn connection<'a>(&self, state: &'a mut State, peer: u32) -> &'a mut Connection {
+        if !state.connections.contains_key(&peer) {
+            let connection = self.connect(&mut state.endpoint, peer);
+            state.connections.insert(peer, connection);
+        }
+        let Some(connection) = state.connections.get_mut(&peer) else { unreachable!("it was made") };
+        connection
+    }
+
+    #[cold]
+    fn connect(&self, endpoint: &mut Endpoint, peer: u32) -> Connection {
+        let connected = (self.process.word_of)(peer, self.vni).and_then(|word| {
+            let Some(address) = VniAddress::parse(&word) else {
+                return Err(format!("its address is {word:?}, which no rank has left"));
+            };
+            if address.vnis != self.process.vnis {
+                let (theirs, ours) = (address.vnis, self.process.vnis);
+                return Err(format!(
+                    "it has {theirs} VNIs and this process has {ours}: set HEDDLE_VNIS to the same number for \
+                     all ranks"
+                ));
+            }
+            Connection::new(endpoint, peer, &address)
+        });
+        connected.unwrap_or_else(|why| self.lose(peer, None, why))
+    }
+
+    /// Ends the process because a peer cannot be reached.
+    #[cold]
+    pub(super) fn lose(&self, peer: u32, host: Option<&str>, why: String) -> ! {
+        let host = host.map(str::to_owned);
+        (self.process.fail)(&Failure::Lost { peer: peer as usize, host, why })
+    }
+}
