@@ -1,5 +1,6 @@
 // A token goes round all ranks; every rank says on how many machines they are. With the argument `killed`, the last rank is
-// killed in the middle while the others wait for it.
+// killed in the middle while the others wait for it. With `long`, rank 0 says when half is done, and the token goes round
+// more often.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +17,12 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(machine, &local);
     first = local == 0;
     MPI_Allreduce(&first, &machines, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    for (int round = 0; round < 1000; round++) {
+    int rounds = argc > 1 && strcmp(argv[1], "long") == 0 ? 100000 : 1000;
+    for (int round = 0; round < rounds; round++) {
+        if (rounds > 1000 && rank == 0 && round == 1000) {
+            printf("on the way\n");
+            fflush(stdout);
+        }
         if (argc > 1 && strcmp(argv[1], "killed") == 0 && round == 500 && rank == size - 1) raise(SIGKILL);
         if (rank == 0) {
             MPI_Send(&token, 1, MPI_INT, 1 % size, 0, MPI_COMM_WORLD);
@@ -29,7 +35,7 @@ int main(int argc, char **argv) {
     }
     if (rank == 0) {
         printf("%d ranks on %d machines: the token was passed on %d times\n", size, machines, token);
-        if (token != 1000 * (size - 1)) MPI_Abort(MPI_COMM_WORLD, 1);
+        if (token != rounds * (size - 1)) MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Comm_free(&machine);
     MPI_Finalize();

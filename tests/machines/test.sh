@@ -86,6 +86,13 @@ said=$(lost cut) || fail "a cut link: $said"
 grep -q "rank [23] on heddle-.*-2 cannot be reached: it was silent for 3 s" <<<"$said" || fail "a cut link: $said"
 echo "ok   a cut link"
 
+# Strangers that write garbage to the ports change nothing.
+seed=${HEDDLE_TEST_SEED:-$RANDOM}
+said=$(python3 "$here/with_machines.py" --machines 2 --when "on the way" "python3 $here/garbage.py $seed" -- \
+    timeout 60 "$hydra" -n 2 "$ring" long 2>&1) || fail "garbage $seed: $said"
+grep -q "garbage to [1-9]" <<<"$said" || fail "garbage $seed: $said"
+echo "ok   $(grep garbage <<<"$said"), seed $seed"
+
 # Delay, loss and frames out of order change nothing but the time.
 slow() { # slow RANKS-EACH COMMAND..
     python3 "$here/with_machines.py" --machines 2 --ranks-each "$1" --netem "delay 1ms 0.5ms loss 1% reorder 5%" -- "${@:2}"
