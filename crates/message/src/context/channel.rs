@@ -21,6 +21,8 @@ pub enum Plane {
     CreateInter = 3,
     /// The messages by which partitioned operations find each other, likewise.
     Partitioned = 4,
+    /// The partitions themselves, between machines.
+    Partitions = 5,
 }
 
 /// A receive or probe with a wildcard, in a context whose program promised to use none.

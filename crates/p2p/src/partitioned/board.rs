@@ -156,6 +156,15 @@ impl Board {
         Ok(Board::over(memory, division))
     }
 
+    /// A board of flags alone, for data that come in messages.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn of_flags(domain: &Domain, division: Division) -> Result<Board> {
+        let flags = Board::allocate(domain, Division { bytes: 0, ..division })?;
+        Ok(Board { division, is_in_slots: false, ..flags })
+    }
+
     /// The board of another process.
     ///
     /// # Errors

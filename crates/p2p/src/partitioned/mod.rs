@@ -10,12 +10,14 @@
 //! | `offer.rs` | how the two sides find each other |
 //! | `board.rs` | the memory that they share, and where the data of partitions go |
 //! | `sender.rs`, `receiver.rs` | the two sides, and their requests |
+//! | `far.rs` | between machines: each partition is a message |
 //!
 //! The protocol of flags and rounds is [`heddle_sync::queues::partitions`]. A round under way has a task on
 //! its VNI on each side: it delivers what was ready before the receiver was, takes what has arrived, and
 //! completes the request.
 
 mod board;
+mod far;
 mod offer;
 mod receiver;
 mod sender;
@@ -25,7 +27,7 @@ use board::Division;
 use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::Buffer;
-use heddle_message::domain::{self, Domain};
+use heddle_message::domain;
 use heddle_message::request::{self, Found, RequestId, RequestKind};
 use heddle_model::Refusal;
 use heddle_spec::constants as mpi;
@@ -34,7 +36,6 @@ use sender::{NotReady, Sender, Sending};
 use std::sync::Arc;
 
 use crate::receive::check_source;
-use crate::send::world_rank;
 
 /// Divides a buffer into partitions.
 ///
@@ -53,28 +54,14 @@ fn division(buffer: &Buffer, partitions: usize) -> Division {
     Division { partitions, bytes: buffer.len().checked_div(partitions).unwrap_or(0) }
 }
 
-/// Refuses a peer on another machine, by its world rank: the two sides share memory.
-fn check_is_local(domain: &Domain, peer: usize) -> Result<()> {
-    if domain.fabric().is_local(peer) {
-        return Ok(());
-    }
-    let message = format!(
-        "a partitioned message between machines is not supported yet: process {peer} of MPI_COMM_WORLD is on \
-         another machine than process {}",
-        domain.rank()
-    );
-    Err(Error::new(mpi::MPI_ERR_UNSUPPORTED_OPERATION, message))
-}
-
 /// Makes a request that sends a buffer in that many partitions of equal size.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`, `MPI_ERR_NO_MEM`, `MPI_ERR_UNSUPPORTED_OPERATION` for a peer on another machine.
+/// `MPI_ERR_RANK`, `MPI_ERR_NO_MEM`.
 pub fn psend_init(comm: &CommRef, buffer: Buffer, partitions: usize, dest: i32, tag: i32) -> Result<usize> {
     let domain = domain::current()?;
-    let peer = if dest == mpi::MPI_PROC_NULL { None } else { Some(world_rank(comm, dest)?) };
-    peer.map_or(Ok(()), |peer| check_is_local(domain, peer))?;
-    let sender = Sender::new(domain, comm, buffer, division(&buffer, partitions), (peer, tag))?;
+    let dest = (dest != mpi::MPI_PROC_NULL).then_some(dest);
+    let sender = Sender::new(domain, comm, buffer, division(&buffer, partitions), (dest, tag))?;
     let attachment = Box::new(Sending(Arc::new(sender)));
     inactive(comm, comm.vni(), RequestKind::PartitionedSend, buffer, attachment)
 }
@@ -82,8 +69,7 @@ pub fn psend_init(comm: &CommRef, buffer: Buffer, partitions: usize, dest: i32, 
 /// Makes a request that receives a buffer in that many partitions of equal size.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`, `MPI_ERR_TAG`, `MPI_ERR_NO_MEM`, `MPI_ERR_UNSUPPORTED_OPERATION` for a peer on another
-/// machine.
+/// `MPI_ERR_RANK`, `MPI_ERR_TAG`, `MPI_ERR_NO_MEM`.
 pub fn precv_init(comm: &CommRef, buffer: Buffer, partitions: usize, source: i32, tag: i32) -> Result<usize> {
     if source == mpi::MPI_ANY_SOURCE || tag == mpi::MPI_ANY_TAG {
         let (class, what) = match source {
@@ -97,7 +83,6 @@ pub fn precv_init(comm: &CommRef, buffer: Buffer, partitions: usize, source: i32
     } else {
         check_source(comm, source)?;
         let (domain, division) = (domain::current()?, division(&buffer, partitions));
-        check_is_local(domain, world_rank(comm, source)?)?;
         Some(Arc::new(Receiver::new(domain, comm, buffer, division, (source, tag))?))
     };
     inactive(comm, comm.vni(), RequestKind::PartitionedReceive, buffer, Box::new(Receiving(receiver)))

@@ -29,9 +29,12 @@ pub(super) struct Offer {
     len: u64,
     /// For a receiver in the same process: a counted reference to the board itself.
     board: u64,
+    /// For a receiver on another machine: the first tag of the messages.
+    first_tag: u64,
 }
 
-/// Tells a receiver, by its world rank, of a board.
+/// Tells a receiver, by its world rank, of a board; one on another machine of the first tag of the messages,
+/// and of the true division, since that of the board is without data.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM` if there are too many requests.
@@ -40,8 +43,9 @@ pub(super) fn send(
     comm: &CommRef,
     board: &Arc<Board>,
     (peer, tag): (usize, i32),
+    (division, first_tag): (Division, i32),
 ) -> Result<()> {
-    let (division, range) = (board.division(), board.range());
+    let range = board.range();
     let mut offer = Box::new(Offer {
         peer: domain.rank() as u64,
         partitions: division.partitions as u64,
@@ -49,6 +53,7 @@ pub(super) fn send(
         offset: range.map_or(0, |range| range.offset),
         len: range.map_or(0, |range| range.len),
         board: 0,
+        first_tag: first_tag as u64,
     });
     if peer == domain.rank() {
         offer.board = Arc::into_raw(board.clone()).expose_provenance() as u64;
@@ -77,6 +82,12 @@ impl Offer {
     pub(super) unsafe fn buffer(&mut self) -> Buffer {
         // SAFETY: the caller's promise.
         unsafe { Buffer::bytes(std::ptr::from_mut(self).cast(), size_of::<Offer>()) }
+    }
+
+    /// How a sender on another machine has divided the message, and the first tag of its messages.
+    pub(super) fn from_afar(&self) -> (Division, i32) {
+        let division = Division { partitions: self.partitions as usize, bytes: self.bytes as usize };
+        (division, self.first_tag as i32)
     }
 
     /// The sender's world rank, and its board. Called once, since a board of this process is counted.

@@ -1,12 +1,14 @@
 //! The receiver's side of a partitioned operation.
 
 use super::board::{Board, Division, no_memory};
+use super::far::FarReceiver;
 use super::offer::Offer;
 use crate::complete::{cancel, wait};
 use crate::receive::irecv;
+use crate::send::world_rank;
 use crate::state::is_over;
 use heddle_comm::error::{Error, Result};
-use heddle_comm::{CommRef, Plane};
+use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_message::request::{self, Attachment, Outcome, RequestId};
@@ -16,6 +18,7 @@ use heddle_spec::constants as mpi;
 use heddle_sync::queues::partitions::{Arrivals, Arrived, next_round};
 use heddle_transport::SharedMemory;
 use std::ops::Range;
+use std::ptr::with_exposed_provenance_mut;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What all threads of the receiver share.
@@ -25,6 +28,8 @@ pub(super) struct Receiver {
     vni: u32,
     /// The sender's rank, and the tag.
     from: (i32, i32),
+    /// Kept for a sender on another machine.
+    comm: Option<KeptComm>,
     buffer: Buffer,
     division: Division,
     expected: Mutex<Expected>,
@@ -51,6 +56,8 @@ struct Link {
     board: Arc<Board>,
     /// Where data that the sender writes directly go, if not into the buffer.
     bounce: Option<SharedMemory>,
+    /// For a sender on another machine: its receives.
+    far: Option<FarReceiver>,
 }
 
 impl Receiver {
@@ -73,6 +80,7 @@ impl Receiver {
             domain,
             vni: comm.vni(),
             from,
+            comm: (!domain.fabric().is_local(world_rank(comm, from.0)?)).then(|| comm.keep()),
             buffer,
             division,
             expected: Mutex::new(Expected { request: Some(request), offer }),
@@ -88,16 +96,28 @@ impl Receiver {
     /// # Errors
     /// Why the sender's board cannot be used.
     pub(super) fn has_arrived(&self, partition: usize) -> Result<bool> {
+        self.take_messages()?;
         if self.look(partition)? != Arrived::No {
             return Ok(true);
         }
         self.domain.progress_for_test(self.vni);
+        self.take_messages()?;
         Ok(self.look(partition)? != Arrived::No)
     }
 
     /// The number of partitions.
     pub(super) fn partitions(&self) -> usize {
         self.division.partitions
+    }
+
+    /// Notes which messages of a sender on another machine have arrived.
+    fn take_messages(&self) -> Result<()> {
+        match self.link()? {
+            Some(Link { far: Some(far), board, .. }) => {
+                far.raise_flags(board, self.round.load(Ordering::Relaxed))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Looks for a partition, and takes its data if they are there.
@@ -183,7 +203,19 @@ impl Receiver {
         if let Some(error) = wait(&mut request)?.error {
             return Err(error);
         }
-        let (peer, board) = expected.offer.accept(self.domain)?;
+        let (peer, board, far) = match &self.comm {
+            None => {
+                let (peer, board) = expected.offer.accept(self.domain)?;
+                (peer, board, None)
+            }
+            Some(comm) => {
+                let (division, first_tag) = expected.offer.from_afar();
+                let far = FarReceiver::new(self.domain, comm, self.from.0, first_tag)?;
+                let board = Arc::new(Board::of_flags(self.domain, division)?);
+                // Only this process waits for its own answers.
+                (self.domain.rank(), board, Some(far))
+            }
+        };
         let mut bounce = None;
         if !board.is_in_slots() {
             let total = board.division().total();
@@ -197,27 +229,43 @@ impl Receiver {
             };
             board.set_address(address.expose_provenance() as u64);
         }
-        let link = Link { peer, board, bounce };
-        self.let_come(&link, self.round.load(Ordering::Relaxed));
+        let link = Link { peer, board, bounce, far };
+        self.let_come(&link, self.round.load(Ordering::Relaxed))?;
         Ok(link)
     }
 
     /// Lets the sender write into the buffer in this round. Where data travel through slots, the sender may
     /// begin a round before the receiver does.
-    fn let_come(&self, link: &Link, round: u32) {
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM` if there are too many requests.
+    fn let_come(&self, link: &Link, round: u32) -> Result<()> {
+        if let Some(far) = &link.far {
+            let to = with_exposed_provenance_mut(link.board.address() as usize);
+            // SAFETY: the message fits there, and the buffer belongs to MPI until the round is over.
+            return unsafe { far.begin(to, link.board.division()) };
+        }
         if !link.board.is_in_slots() {
             link.board.gate().open(round);
             self.domain.fabric().wake(link.peer);
         }
+        Ok(())
     }
 
     /// Ends a round: the sender may use the slots again.
-    fn end(&self, link: &Link, round: u32) {
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM` if there are too many requests.
+    fn end(&self, link: &Link, round: u32) -> Result<()> {
+        if let Some(far) = &link.far {
+            return far.end(round);
+        }
         link.board.set_round_taken(round);
         if link.board.is_in_slots() {
             link.board.gate().open(next_round(next_round(round)));
         }
         self.domain.fabric().wake(link.peer);
+        Ok(())
     }
 }
 
@@ -235,7 +283,7 @@ impl Drop for Receiver {
         let Some(mut request) = expected.request.take() else { return };
         // A receive that has matched meanwhile completes as usual, and the board of this process is let go.
         let received = cancel(request).and_then(|()| wait(&mut request));
-        if received.is_ok_and(|outcome| !outcome.cancelled) {
+        if self.comm.is_none() && received.is_ok_and(|outcome| !outcome.cancelled) {
             let _ = expected.offer.accept(self.domain);
         }
     }
@@ -256,10 +304,10 @@ impl Attachment for Receiving {
         let round = next_round(receiver.round.load(Ordering::Relaxed));
         receiver.round.store(round, Ordering::Relaxed);
         receiver.arrivals.begin();
-        request::activate(id);
         if let Some(Ok(link)) = receiver.link.get() {
-            receiver.let_come(link, round);
+            receiver.let_come(link, round)?;
         }
+        request::activate(id);
         let task = Round { receiver: receiver.clone(), id, found: 0, raised: 0 };
         receiver.domain.vni(receiver.vni).add_task(Box::new(task));
         Ok(())
@@ -281,6 +329,7 @@ impl Round {
     /// Goes on as far as possible. Returns true if everything has arrived.
     fn go_on(&mut self) -> Result<bool> {
         let receiver = &*self.receiver;
+        receiver.take_messages()?;
         while self.found < receiver.division.partitions && receiver.look(self.found)? != Arrived::No {
             self.found += 1;
         }
@@ -298,7 +347,7 @@ impl Round {
         if self.raised < senders {
             return Ok(false);
         }
-        receiver.end(link, round);
+        receiver.end(link, round)?;
         Ok(true)
     }
 

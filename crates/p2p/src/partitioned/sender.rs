@@ -1,7 +1,9 @@
 //! The sender's side of a partitioned operation.
 
 use super::board::{Board, Division, Slots, data_of};
+use super::far::FarSender;
 use super::offer;
+use crate::send::world_rank;
 use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::Buffer;
@@ -24,6 +26,10 @@ pub(super) struct Sender {
     vni: u32,
     buffer: Buffer,
     board: Arc<Board>,
+    /// For a receiver on another machine.
+    far: Option<FarSender>,
+    /// The division of the message; that of the board has no data if the receiver is on another machine.
+    division: Division,
     round: AtomicU32,
     departures: Departures,
     error: OnceLock<Error>,
@@ -93,27 +99,35 @@ impl Sender {
         comm: &CommRef,
         buffer: Buffer,
         division: Division,
-        (peer, tag): (Option<usize>, i32),
+        (dest, tag): (Option<i32>, i32),
     ) -> Result<Sender> {
+        let peer = dest.map(|dest| world_rank(comm, dest)).transpose()?;
         free_boards_left();
         // To nobody go partitions without data.
         let division = if peer.is_some() { division } else { Division { bytes: 0, ..division } };
-        let board = Arc::new(Board::allocate(domain, division)?);
-        if division.is_in_slots() {
+        let is_far = peer.is_some_and(|peer| !domain.fabric().is_local(peer));
+        let far = dest.filter(|_| is_far);
+        let far = far.map(|dest| FarSender::new(domain, comm, dest, division.partitions)).transpose()?;
+        let on_board = if is_far { Division { bytes: 0, ..division } } else { division };
+        let board = Arc::new(Board::allocate(domain, on_board)?);
+        if on_board.is_in_slots() {
             // Both sets of slots are free.
             board.gate().open(2);
         }
         if let Some(peer) = peer {
-            offer::send(domain, comm, &board, (peer, tag))?;
+            let first_tag = far.as_ref().map_or(0, |far| far.first_tag);
+            offer::send(domain, comm, &board, (peer, tag), (division, first_tag))?;
         }
         let slots = board.slots();
-        let (words, in_words) = Words::of(&buffer, division);
+        let (words, in_words) = Words::of(&buffer, on_board);
         Ok(Sender {
             domain,
             peer,
             vni: comm.vni(),
             buffer,
             board,
+            far,
+            division,
             round: AtomicU32::new(0),
             departures: Departures::new(division.partitions),
             error: OnceLock::new(),
@@ -121,7 +135,7 @@ impl Sender {
             slots,
             words,
             in_words,
-            wakes: Wakes { peer: peer.unwrap_or(domain.rank()) },
+            wakes: Wakes { peer: peer.filter(|_| !is_far).unwrap_or(domain.rank()) },
         })
     }
 
@@ -180,7 +194,9 @@ impl Sender {
 
     /// Stores the data of a partition where the receiver finds them.
     fn deliver(&self, round: u32, partition: usize) {
-        if self.board.is_in_slots() {
+        if let Some(far) = &self.far {
+            self.send_far(far, partition);
+        } else if self.board.is_in_slots() {
             // SAFETY: the slot has room for the data.
             unsafe { self.copy_out(partition, self.board.data(round, partition)) };
         } else {
@@ -189,12 +205,21 @@ impl Sender {
         self.board.flag(round, partition).raise(round);
     }
 
+    fn send_far(&self, far: &FarSender, partition: usize) {
+        let mut data = vec![0; self.division.bytes].into_boxed_slice();
+        // SAFETY: there is room for the partition.
+        unsafe { self.copy_out(partition, data.as_mut_ptr()) };
+        if let Err(error) = far.send(partition, data) {
+            self.error.get_or_init(|| error);
+        }
+    }
+
     /// Copies the data of a partition.
     ///
     /// # Safety
     /// There is room for them at `to`.
     unsafe fn copy_out(&self, partition: usize, to: *mut u8) {
-        let bytes = self.board.division().bytes;
+        let bytes = self.division.bytes;
         // SAFETY: the partition is a part of the buffer; for the rest the caller's promise.
         unsafe { self.buffer.copy_part_out(partition * bytes, to, bytes) };
     }
@@ -249,8 +274,19 @@ impl Sender {
         written.is_ok()
     }
 
+    /// Opens the gate for the round after the next one that the receiver has taken, if it is on another machine.
+    fn hear_receiver(&self) {
+        let Some(far) = &self.far else { return };
+        match far.round_taken() {
+            Ok(None) => {}
+            Ok(Some(round)) => self.board.gate().open(next_round(next_round(round))),
+            Err(error) => _ = self.error.get_or_init(|| error),
+        }
+    }
+
     /// Delivers what is deferred. Returns true if there was something.
     fn deliver_deferred(&self) -> bool {
+        self.hear_receiver();
         let round = self.round.load(Ordering::Relaxed);
         self.departures.deliver_deferred(round, self.board.gate(), |partition| {
             if self.board.flag(round, partition).is_raised(round) {
@@ -287,7 +323,8 @@ impl Drop for Sender {
     fn drop(&mut self) {
         let round = *self.round.get_mut();
         // The receiver of a message to this process shares the board.
-        if self.peer.is_some_and(|peer| peer != self.domain.rank()) && self.board.round_taken() != round {
+        let has_reader = self.far.is_none() && self.peer.is_some_and(|peer| peer != self.domain.rank());
+        if has_reader && self.board.round_taken() != round {
             let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
             left.push((self.board.clone(), round));
         }
