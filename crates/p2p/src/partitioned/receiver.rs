@@ -111,7 +111,13 @@ impl Receiver {
     }
 
     /// Notes which messages of a sender on another machine have arrived.
+    #[inline(always)]
     fn take_messages(&self) -> Result<()> {
+        if self.comm.is_some() { self.take_messages_from_afar() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn take_messages_from_afar(&self) -> Result<()> {
         match self.link()? {
             Some(Link { far: Some(far), board, .. }) => {
                 far.raise_flags(board, self.round.load(Ordering::Relaxed))
