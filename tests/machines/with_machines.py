@@ -20,6 +20,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +31,8 @@ import slow_link
 
 HERE = pathlib.Path(__file__).resolve().parent
 NETWORK = "10.77.0"
+# `ip netns exec` lays files of these folders over those of /etc.
+NETNS = pathlib.Path("/etc/netns")
 
 
 def ip(*words):
@@ -75,6 +78,12 @@ class Machines:
             ip("-n", name, "address", "add", f"{address}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
 
+        # What runs in the namespaces knows the machines by their names, too.
+        for name in self.names:
+            folder = NETNS / name
+            folder.mkdir(parents=True)
+            names = zip(self.addresses, self.names)
+            (folder / "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"{a} {n}\n" for a, n in names))
         if self.netem:
             self.relay = multiprocessing.Process(target=slow_link.relay, args=(self.taps, self.netem), daemon=True)
             self.relay.start()
@@ -103,6 +112,7 @@ class Machines:
             self.relay.terminate()
         for name in [*self.names, self.switch]:
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
+            shutil.rmtree(NETNS / name, ignore_errors=True)
 
     def fail(self, how):
         """Lets the last machine fail."""
