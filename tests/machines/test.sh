@@ -62,6 +62,12 @@ done
 said=$(on 2 1 timeout 60 "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "long: $said"
 echo "ok   $said"
 
+# Small messages that share a packet leave even if their sender calls MPI no more.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/linger" "$here/linger.c" || fail "linger.c does not compile"
+rm -f "$build/tests/machines/arrived"
+said=$(on 2 1 timeout 60 "$hydra" -n 2 "$build/tests/machines/linger" "$build/tests/machines/arrived" 2>&1) || fail "linger: $said"
+echo "ok   $said"
+
 # A rank that waits for another machine sleeps.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/idle" "$here/idle.c" || fail "idle.c does not compile"
 said=$(on 2 1 timeout 60 "$hydra" -n 2 "$build/tests/machines/idle" 2>&1) || fail "idle: $said"

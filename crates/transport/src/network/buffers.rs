@@ -2,12 +2,13 @@
 //!
 //! ```text
 //!  ┌──────────────────────┬──────────────┬──────────────────────────────┐
-//!  │ the provider's bytes │ whose it is  │ header, extra bytes, payload │
+//!  │ the provider's bytes │ whose it is  │ label, records of messages   │
 //!  └──────────────────────┴──────────────┴──────────────────────────────┘
 //!  ◀──── 64: context ────▶◀───── 64 ────▶◀──────── PACKET_BYTES ────────▶
 //! ```
 
-use super::packet::payload_offset;
+use super::packet::{LABEL_BYTES, RECORD_BYTES};
+use crate::slot::EXTRA_BYTES;
 use heddle_bootstrap::Mapping;
 use heddle_libfabric::{CONTEXT_BYTES, Endpoint, Registered};
 use std::io;
@@ -18,11 +19,13 @@ pub(super) const RECEIVES: usize = 64;
 pub(super) const PACKET_BYTES: usize = 16 << 10;
 /// The longest payload of a packet.
 pub(crate) const LONGEST_PAYLOAD: usize = PACKET_BYTES - HEAD_BYTES;
-/// Room in front of the payload.
-const HEAD_BYTES: usize = 64;
+/// Room in front of the longest payload.
+const HEAD_BYTES: usize = LABEL_BYTES + RECORD_BYTES + EXTRA_BYTES;
 /// Room for the owner's words.
 const OWNER_BYTES: usize = 64;
-const STRIDE: usize = CONTEXT_BYTES + OWNER_BYTES + PACKET_BYTES;
+const STRIDE: usize = CONTEXT_BYTES + OWNER_BYTES + PACKET_BYTES + TAIL_BYTES;
+/// Bytes behind a packet that may be read and mean nothing: a message without extra bytes is asked for them.
+const TAIL_BYTES: usize = 64;
 
 /// Whose a buffer is; it lies in the buffer, so that a completion leads to it.
 #[repr(C)]
@@ -58,7 +61,6 @@ impl Buffers {
     /// # Errors
     /// When there is no memory.
     pub(super) fn new(endpoint: &Endpoint, peer: u32, count: usize) -> io::Result<Buffers> {
-        const { assert!(payload_offset(true) <= HEAD_BYTES) }
         let mapping = Mapping::anonymous(count * STRIDE)?;
         // SAFETY: the registration is dropped before the mapping, and with its endpoint by `Port`.
         let memory = unsafe { endpoint.register(mapping.as_ptr(), mapping.len()) };

@@ -1,13 +1,13 @@
 //! The connection of a VNI to the same VNI of a rank on another machine.
 //!
-//! **Flow control.** A sender has at most [`WINDOW`] messages on their way to a receiver that the receiver
+//! **Flow control.** A sender has at most [`WINDOW`] packets on their way to a receiver that the receiver
 //! has not read; the receiver returns credit with its own packets, or with an empty one. So no sender floods
 //! a receiver, or holds up the others. Of a connection at most [`SENDS`] packets wait for the provider, each
 //! in a buffer of the connection's; a peer that does not read its network holds up nobody else.
 //!
 //! **Order.** Packets that the provider cannot take yet (its queue is full, or the connection is being made)
-//! wait in their buffers, first in, first out. Messages that are complete before others of their sender's
-//! wait until their number has its turn.
+//! wait in their buffers, first in, first out. Packets that are complete before others of their sender's wait
+//! until their number has its turn.
 //!
 //! **The end.** A peer that needs nothing more may be gone before it is told of the last credit; so an empty
 //! packet that cannot be delivered is no failure, and a message is.
@@ -19,9 +19,9 @@ use super::packet::is_empty;
 use heddle_libfabric::{Address, Endpoint};
 use std::collections::VecDeque;
 
-/// The most messages to one receiver that it has not read.
+/// The most packets to one receiver that it has not read.
 const WINDOW: u32 = 128;
-/// A receiver that has read that many messages returns credit for them.
+/// A receiver that has read that many packets returns credit for them.
 const RETURNED_AT_ONCE: u32 = WINDOW / 4;
 /// The most packets to one receiver that the provider has not sent.
 pub(super) const SENDS: usize = 32;
@@ -44,6 +44,10 @@ pub(super) struct Connection {
     pub(super) buffers: Buffers,
     /// The buffers that no packet is in.
     pub(super) free: Vec<u32>,
+    /// A packet whose messages are not sent yet, since others may follow.
+    pub(super) open: Option<BufferedPacket>,
+    /// The port's poll after which a packet was last sent.
+    pub(super) sent_at: u64,
     /// Packets that the provider has not taken.
     pub(super) delayed: VecDeque<BufferedPacket>,
     /// True if the peer throttles its senders.
@@ -61,23 +65,23 @@ pub(super) struct Connection {
     order: Order,
 }
 
-/// The messages between two ranks that have not been read.
+/// The packets between two ranks that have not been read.
 #[derive(Debug)]
 struct Flow {
-    /// The number of messages that may be sent before the peer returns credit.
+    /// The number of packets that may be sent before the peer returns credit.
     window: u32,
-    /// The number of messages of the peer that were read since credit was returned.
+    /// The number of packets of the peer that were read since credit was returned.
     owed: u32,
 }
 
-/// The numbers of messages.
+/// The numbers of packets.
 #[derive(Debug, Default)]
 struct Order {
-    /// The number of the next message that is sent.
+    /// The number of the next packet that is sent.
     next_sent: u32,
-    /// The number of the next message of the peer's.
+    /// The number of the next packet of the peer's.
     next_read: u32,
-    /// Messages of the peer's that were complete before others, by their numbers.
+    /// Packets of the peer's that were complete before others, by their numbers.
     early: Vec<(u32, BufferedPacket)>,
 }
 
@@ -97,6 +101,8 @@ impl Connection {
             key: address.key,
             buffers,
             free: (0..SENDS as u32).rev().collect(),
+            open: None,
+            sent_at: 0,
             delayed: VecDeque::new(),
             throttled: false,
             injected: false,
@@ -118,15 +124,17 @@ impl Connection {
 
     /// Returns true if the provider has all messages, and none that it does not give notice of.
     pub(super) fn is_drained(&self) -> bool {
-        (!self.injected || self.is_lost) && self.delayed.iter().all(|packet| is_empty(self.bytes(*packet)))
+        self.open.is_none()
+            && (!self.injected || self.is_lost)
+            && self.delayed.iter().all(|packet| is_empty(self.bytes(*packet)))
     }
 
-    /// Returns true if a message may be sent.
+    /// Returns true if a packet with messages may be sent.
     pub(super) fn has_window(&self) -> bool {
         self.flow.window != 0
     }
 
-    /// The number of the message that is sent next. It counts against the window.
+    /// The number of the packet that is sent next. It counts against the window.
     pub(super) fn number_next(&mut self) -> u32 {
         self.flow.window -= 1;
         let number = self.order.next_sent;
@@ -134,7 +142,7 @@ impl Connection {
         number
     }
 
-    /// Takes credit that the peer returns. Returns false if it is for more messages than are on their way.
+    /// Takes credit that the peer returns. Returns false if it is for more packets than are on their way.
     pub(super) fn take_credit(&mut self, credit: u32) -> bool {
         let is_right = credit <= WINDOW - self.flow.window;
         if is_right {
@@ -143,7 +151,7 @@ impl Connection {
         is_right
     }
 
-    /// Counts a message of the peer's that was read.
+    /// Counts a packet of the peer's that was read.
     pub(super) fn count_read(&mut self) {
         self.flow.owed += 1;
     }
@@ -158,7 +166,7 @@ impl Connection {
         std::mem::take(&mut self.flow.owed)
     }
 
-    /// Gives a message that is complete to `next` when its number has its turn, and then those that were
+    /// Gives a packet that is complete to `next` when its number has its turn, and then those that were
     /// complete before it and follow it.
     pub(super) fn in_turn(&mut self, number: u32, packet: BufferedPacket, next: impl FnMut(BufferedPacket)) {
         self.order.in_turn(number, packet, next);
@@ -182,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_come_in_the_order_of_their_numbers(
+        fn packets_come_in_the_order_of_their_numbers(
             order in Just((0..50u32).collect::<Vec<_>>()).prop_shuffle(),
             first: u32,
         ) {

@@ -6,14 +6,15 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `packet.rs` | a message as it travels |
+//! | `packet.rs` | messages as they travel |
 //! | `address.rs` | the words by which others find a VNI |
 //! | `buffers.rs` | memory for packets |
 //! | `connection.rs` | the connection to a rank: flow control, order |
 //! | `port` | the port of a VNI: its endpoint and connections; remote reads |
 //! | `pace.rs` | how often the network is looked at beside the rings |
 //! | `heartbeat.rs` | whether a peer is alive |
-//! | `listener.rs` | the thread that wakes sleepers and lets ports beat |
+//! | `listener.rs` | the thread that wakes sleepers, sends open packets and lets ports beat |
+//! | `signal.rs` | the word by which threads call it |
 
 mod address;
 mod buffers;
@@ -23,6 +24,7 @@ mod listener;
 mod pace;
 mod packet;
 mod port;
+mod signal;
 #[cfg(test)]
 mod tests;
 
@@ -32,10 +34,11 @@ pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
-use listener::{Beats, Listener};
+use listener::{Beats, Duties, Listener, with_network};
 pub(crate) use pace::Pace;
 pub use port::{Exposed, Fetch};
 pub(crate) use port::{Outgoing, Port, ProcessInfo};
+use signal::Signal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,6 +109,22 @@ fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::O
     Ok(ports)
 }
 
+/// What the listener does for the ports.
+struct Service<R> {
+    ports: Vec<Arc<Port>>,
+    ring: R,
+}
+
+impl<R: Fn() + Send + 'static> Duties for Service<R> {
+    fn ring(&self) {
+        (self.ring)();
+    }
+
+    fn send_open(&self) -> bool {
+        with_network(|| self.ports.iter().fold(false, |sent, port| port.send_open() | sent))
+    }
+}
+
 /// The ports of a process, and the thread that serves them.
 #[derive(Debug)]
 pub(crate) struct Ports {
@@ -134,14 +153,14 @@ impl Ports {
         if there != vnis {
             return Err(TransportError::Vnis { here: there, machine: vnis });
         }
-        let mut ports = Vec::new();
+        let (mut ports, signal) = (Vec::new(), Arc::new(Signal::new()));
         for (vni, opened) in opened.into_iter().enumerate() {
             // SAFETY: by the caller's promise.
-            let port = unsafe { Port::new(vni, process.clone(), throttle(vni), opened) };
+            let port = unsafe { Port::new(vni, process.clone(), throttle(vni), Arc::clone(&signal), opened) };
             ports.push(Arc::new(port.map_err(|source| TransportError::Reserve { source })?));
         }
         let descriptors = ports.iter().map(|port| port.wait_descriptor()).collect();
-        Ok(Ports { ports, listener: Listener::new(descriptors), timeout })
+        Ok(Ports { ports, listener: Listener::new(signal, descriptors), timeout })
     }
 
     /// The port of a VNI.
@@ -157,7 +176,7 @@ impl Ports {
             let beat = Box::new(move || ports.iter().for_each(|port| port.beat(timeout)));
             Beats { interval: heartbeat::interval(timeout), beat }
         });
-        self.listener.start(beats, ring);
+        self.listener.start(beats, Service { ports: self.ports.clone(), ring });
     }
 
     /// Lets the listener ring when something comes from the network. Returns false if there is something to

@@ -1,15 +1,18 @@
 //! Ports of two ranks of one process, over the loopback.
 
 use super::heartbeat::PATIENCE;
-use super::listener::Listener;
+use super::listener::{Duties, Listener};
 use super::port::{DEPTH, Opened};
+use super::signal::Signal;
 use super::{Fetch, LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo};
 use crate::failure::Failure;
+use crate::ring::{Incoming, Offer};
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use crate::throttle::Traffic;
 use heddle_bootstrap::LocalRanks;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::{AtomicU32, Ordering};
+use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -36,6 +39,19 @@ fn provider() -> Arc<Provider> {
     Arc::new(library.provider(&wish, DEPTH).expect("the provider"))
 }
 
+/// A listener's duties in a test: it rings, and sends what a port has open.
+struct Ringing(mpsc::Sender<()>, Arc<Port>);
+
+impl Duties for Ringing {
+    fn ring(&self) {
+        let _ = self.0.send(());
+    }
+
+    fn send_open(&self) -> bool {
+        self.1.send_open()
+    }
+}
+
 /// The port of a rank whose machine has no other, and its key.
 fn port(provider: &Arc<Provider>, rank: u32, test: usize, vnis: usize) -> Port {
     port_with(provider, rank, test, vnis, Box::leak(Box::default()))
@@ -55,7 +71,7 @@ fn port_with(
     let local = Arc::new(LocalRanks::of(vec![rank]));
     let process = ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail };
     // SAFETY: the flag lives as long as the process.
-    unsafe { Port::new(test, process, throttle, opened) }.expect("a port")
+    unsafe { Port::new(test, process, throttle, Arc::new(Signal::new()), opened) }.expect("a port")
 }
 
 fn header(tag: i32) -> Header {
@@ -270,12 +286,68 @@ fn a_rank_that_leaves_is_not_missed_until_it_sends_again() {
 }
 
 #[test]
+fn messages_behind_the_first_share_a_packet_that_a_poll_or_the_listener_sends() {
+    let (from, to) = acquainted(11);
+    // A listener that does nothing by itself.
+    from.signal().listener_is_there();
+    for round in 0..3 {
+        from.is_empty();
+        (0..100).for_each(|tag| assert!(send(&from, 1, Traffic::Eager, tag, 8)));
+        let mut tags = Vec::new();
+        while tags.is_empty() {
+            tags = read(&to, 0);
+        }
+        // The others are in the sender's buffer, however often the receiver polls.
+        (0..1000).for_each(|_| tags.extend(read(&to, 0)));
+        assert_eq!(tags, [0]);
+        assert!(if round == 0 { from.send_open() } else { !from.is_empty() });
+        while tags.len() < 100 {
+            tags.extend(read(&to, 0));
+        }
+        assert_eq!(tags, (0..100).collect::<Vec<_>>());
+    }
+    // A long one leaves with those before it.
+    (0..3).for_each(|tag| assert!(send(&from, 1, Traffic::Eager, tag, if tag == 2 { 10_000 } else { 8 })));
+    let mut tags = Vec::new();
+    while tags.len() < 3 {
+        tags.extend(read(&to, 0));
+    }
+    assert_eq!(tags, [0, 1, 2]);
+}
+
+#[test]
+fn packets_of_many_messages_can_be_read_one_by_one() {
+    let (from, to) = acquainted(12);
+    from.signal().listener_is_there();
+    (0..50).for_each(|tag| assert!(send(&from, 1, Traffic::Eager, tag, 8)));
+    from.send_open();
+    let (mut tags, mut refused) = (Vec::new(), 0);
+    while tags.len() < 50 {
+        let seen = Cell::new(None);
+        let take = |message: &Incoming| {
+            seen.set(Some(message.header.envelope.tag()));
+            refused % 2 == 1
+        };
+        match to.offer(take) {
+            Offer::Nothing => {}
+            Offer::Refused => refused += 1,
+            Offer::Taken => {
+                refused += 1;
+                tags.extend(seen.get());
+            }
+        }
+    }
+    assert_eq!(tags, (0..50).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_message_makes_the_listener_ring_for_a_sleeper() {
     let provider = provider();
-    let (from, to) = (port(&provider, 0, 6, 4), port(&provider, 1, 6, 4));
-    let listener = Listener::new(Some(vec![to.wait_descriptor().expect("tcp has one")]));
+    let (from, to) = (port(&provider, 0, 6, 4), Arc::new(port(&provider, 1, 6, 4)));
+    let listener =
+        Listener::new(Arc::new(Signal::new()), Some(vec![to.wait_descriptor().expect("tcp has one")]));
     let (rings, rung) = mpsc::channel();
-    assert!(listener.start(None, move || _ = rings.send(())));
+    assert!(listener.start(None, Ringing(rings, Arc::clone(&to))));
     for round in 0..3 {
         // Nothing is left to poll for, so the sleeper may sleep.
         while !(to.is_empty() && to.may_wait()) {}

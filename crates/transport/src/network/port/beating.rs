@@ -4,7 +4,7 @@ use super::state::{Port, State};
 use crate::network::buffers::RECEIVES;
 use crate::network::connection::BufferedPacket;
 use crate::network::heartbeat::Beat;
-use crate::network::packet::payload_offset;
+use crate::network::packet::LABEL_BYTES;
 use heddle_platform::atomic::Ordering;
 use std::time::Duration;
 
@@ -66,8 +66,8 @@ impl Port {
         let connection = self.connection(state, peer);
         let Some(index) = connection.free.pop() else { return false };
         let place = connection.buffers.place(index as usize);
-        self.write_header(connection, place, None);
-        self.post(state, peer, BufferedPacket { index, len: payload_offset(false) as u32 });
+        self.write_label(connection, place, None);
+        self.post(state, peer, BufferedPacket { index, len: LABEL_BYTES as u32 });
         true
     }
 }

@@ -22,6 +22,7 @@ mod state;
 use super::address::VniAddress;
 use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
+use super::signal::Signal;
 use crate::failure::Failure;
 pub use fetches::Fetch;
 use fetches::Fetches;
@@ -65,6 +66,7 @@ impl Port {
         vni: usize,
         process: ProcessInfo,
         throttle: *const AtomicU32,
+        signal: Arc<Signal>,
         opened: Opened,
     ) -> std::io::Result<Port> {
         let Opened { mut endpoint, key, provider } = opened;
@@ -81,6 +83,8 @@ impl Port {
             complete: VecDeque::new(),
             arrived: VecDeque::with_capacity(RECEIVES),
             connections: HashMap::new(),
+            open: Vec::new(),
+            polls: 1,
             delayed: VecDeque::new(),
             creditors: VecDeque::new(),
             fetches: Fetches::default(),
@@ -91,7 +95,7 @@ impl Port {
         let has_remote_reads = provider.has_remote_reads();
         let longest_read = fetches::longest_read(provider.longest());
         let leaves = AtomicBool::new(false);
-        Ok(Port { vni, process, throttle, wait, leaves, has_remote_reads, longest_read, state })
+        Ok(Port { vni, process, throttle, wait, signal, leaves, has_remote_reads, longest_read, state })
     }
 
     /// Returns true if the peer throttles its senders, as far as it has said so.
@@ -99,8 +103,11 @@ impl Port {
         self.state().connections.get(&peer).is_some_and(|connection| connection.throttled)
     }
 
-    /// Makes progress: gives delayed packets to the provider, takes back buffers, and notes what has arrived.
+    /// Makes progress: sends open packets, gives delayed ones to the provider, takes back buffers, and notes what
+    /// has arrived.
     fn poll(&self, state: &mut State) -> bool {
+        self.close_all(state);
+        state.polls += 1;
         let State { endpoint, connections, complete, arrived, fetches, under_way, .. } = state;
         let mut lost = None;
         let happened = endpoint.poll(
@@ -181,6 +188,12 @@ impl Port {
     pub(crate) fn may_wait(&self) -> bool {
         let mut state = self.state();
         state.arrived.is_empty() && state.endpoint.may_wait()
+    }
+
+    /// The word by which threads call the listener.
+    #[cfg(test)]
+    pub(super) fn signal(&self) -> &Signal {
+        &self.signal
     }
 
     /// The number of packets that came from processes which do not belong to the job.

@@ -4,23 +4,24 @@ use super::state::{Arrival, Port, State};
 use crate::failure::{Failure, Garbage, Peer};
 use crate::network::buffers::{Buffers, PACKET_BYTES};
 use crate::network::connection::BufferedPacket;
-use crate::network::packet::{Form, Packet, Refused, payload_offset};
+use crate::network::packet::{LABEL_BYTES, Label, Record, Refused};
 use crate::ring::{Incoming, Offer};
-use crate::slot::EXTRA_BYTES;
+use crate::slot::{EXTRA_BYTES, Header};
 use heddle_libfabric::{Endpoint, Outcome};
 
-/// The most messages that are read in one poll.
+/// The number of messages after which a poll reads no further packet.
 const READ_AT_ONCE: usize = 32;
 
 impl Port {
-    /// Puts a message that is complete behind those of its sender that were sent before.
+    /// Puts a packet that is complete behind those of its sender that were sent before.
     pub(super) fn sort_in(&self, state: &mut State, packet: BufferedPacket) {
         let Some((sender, number)) = self.open(state, packet) else {
             return self.receive_again(state, packet.index);
         };
         let State { connections, arrived, .. } = state;
         let Some(connection) = connections.get_mut(&sender) else { unreachable!("it was opened") };
-        connection.in_turn(number, packet, |packet| arrived.push_back(Arrival::Message { sender, packet }));
+        let arrival = |packet| Arrival::Packet { sender, packet, at: LABEL_BYTES };
+        connection.in_turn(number, packet, |packet| arrived.push_back(arrival(packet)));
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message). Returns how many there
@@ -34,12 +35,25 @@ impl Port {
         while taken < READ_AT_ONCE
             && let Some(arrival) = state.arrived.pop_front()
         {
-            let (sender, message) = self.message(&state, &arrival);
-            drop(state);
-            read(sender as usize, &message);
-            taken += 1;
-            state = self.state();
-            self.count_read(&mut state, arrival);
+            match arrival {
+                Arrival::Packet { sender, packet, mut at } => {
+                    let bytes = self.bytes(&state, packet);
+                    drop(state);
+                    while at < bytes.len() {
+                        let (message, next) = self.message_at(bytes, at);
+                        read(sender as usize, &message);
+                        (at, taken) = (next, taken + 1);
+                    }
+                    state = self.state();
+                    self.count_read(&mut state, sender, packet);
+                }
+                Arrival::Fetched { header, words } => {
+                    drop(state);
+                    read(self.process.rank as usize, &own_message(header, &words));
+                    taken += 1;
+                    state = self.state();
+                }
+            }
         }
         taken
     }
@@ -51,14 +65,24 @@ impl Port {
             self.poll(&mut state);
         }
         let Some(&arrival) = state.arrived.front() else { return Offer::Nothing };
-        let (_, message) = self.message(&state, &arrival);
+        let (message, next) = match &arrival {
+            Arrival::Packet { packet, at, .. } => self.message_at(self.bytes(&state, *packet), *at),
+            Arrival::Fetched { header, words } => (own_message(*header, words), 0),
+        };
         drop(state);
         if !read(&message) {
             return Offer::Refused;
         }
         let mut state = self.state();
-        state.arrived.pop_front();
-        self.count_read(&mut state, arrival);
+        match state.arrived.front_mut() {
+            Some(Arrival::Packet { packet, at, .. }) if next < packet.len as usize => *at = next,
+            _ => {
+                state.arrived.pop_front();
+                if let Arrival::Packet { sender, packet, .. } = arrival {
+                    self.count_read(&mut state, sender, packet);
+                }
+            }
+        }
         Offer::Taken
     }
 
@@ -70,12 +94,12 @@ impl Port {
         unsafe { std::slice::from_raw_parts(place.packet(), packet.len as usize) }
     }
 
-    /// Reads what a packet says besides its message. Returns the sender and the number of the message, if
-    /// there is one in it.
+    /// Checks a packet, and reads what it says besides its messages. Returns the sender and the number of the
+    /// packet, if there are messages in it.
     fn open(&self, state: &mut State, packet: BufferedPacket) -> Option<(u32, u32)> {
         let bytes = self.bytes(state, packet);
-        let Packet { label, message } = match Packet::read(bytes, state.key, self.process.ranks) {
-            Ok(packet) if self.process.local.index_of(packet.label.sender).is_none() => packet,
+        let label = match Label::read(bytes, state.key, self.process.ranks) {
+            Ok(label) if self.process.local.index_of(label.sender).is_none() => label,
             Ok(_) | Err(Refused::Stranger) => {
                 state.strangers += 1;
                 return None;
@@ -84,38 +108,21 @@ impl Port {
         };
         let connection = self.connection(state, label.sender);
         connection.throttled = label.throttled;
-        connection.heartbeat.heard(label.leaves, message.is_some());
+        connection.heartbeat.heard(label.leaves, label.number.is_some());
         if !connection.take_credit(label.credit) {
             self.refuse(label.sender, Garbage::Credit { credit: label.credit });
         }
-        message.map(|form| (label.sender, form.number))
+        label.number.map(|number| (label.sender, number))
     }
 
-    /// The message that has arrived, and its sender; it is not read any more when the arrival is gone.
-    fn message(&self, state: &State, arrival: &Arrival) -> (u32, Incoming) {
-        match arrival {
-            Arrival::Message { sender, packet } => (*sender, self.message_in(state, *packet)),
-            Arrival::Fetched { header, words } => {
-                let start = words.as_ptr();
-                // SAFETY: the words stay untouched as long as the arrival is there.
-                (self.process.rank, unsafe { Incoming::new(*header, (start, words.len()), start) })
-            }
-        }
-    }
-
-    /// The message of a packet that was [opened](Self::open).
-    fn message_in(&self, state: &State, packet: BufferedPacket) -> Incoming {
-        let bytes = self.bytes(state, packet);
-        let read = Packet::read(bytes, state.key, self.process.ranks);
-        let Ok(Packet { message: Some(Form { header, has_extra, .. }), .. }) = read else {
-            unreachable!("it was opened")
-        };
-        let payload = &bytes[payload_offset(has_extra)..];
-        let start = payload.as_ptr();
-        let extra = if has_extra { start.wrapping_sub(EXTRA_BYTES) } else { start };
-        // SAFETY: the payload lies in the buffer, which receives again only after the message was read; 24
-        // bytes can be read behind `extra`, since a buffer is longer than that.
-        unsafe { Incoming::new(header, (start, payload.len()), extra) }
+    /// The message at `at` in a packet that was [opened](Self::open), and where the next one begins.
+    fn message_at(&self, packet: &[u8], at: usize) -> (Incoming, usize) {
+        let Ok(record) = Record::read(packet, at) else { unreachable!("it was opened") };
+        let start = packet[record.payload_at(at)..].as_ptr();
+        let extra = if record.has_extra { start.wrapping_sub(EXTRA_BYTES) } else { start };
+        // SAFETY: the payload lies in the buffer, which receives again only after its messages were read; 24
+        // bytes can be read behind `extra`, since a buffer has a tail.
+        (unsafe { Incoming::new(record.header, (start, record.len), extra) }, record.end(at))
     }
 
     #[cold]
@@ -123,9 +130,8 @@ impl Port {
         Peer { rank: peer as usize, fail: self.process.fail }.refuse(what)
     }
 
-    /// Gives back the buffer of a message that was read, and counts it for the sender's credit.
-    fn count_read(&self, state: &mut State, arrival: Arrival) {
-        let Arrival::Message { sender, packet } = arrival else { return };
+    /// Gives back the buffer of a packet that was read, and counts it for the sender's credit.
+    fn count_read(&self, state: &mut State, sender: u32, packet: BufferedPacket) {
         self.receive_again(state, packet.index);
         self.connection(state, sender).count_read();
         self.return_credit(state, sender);
@@ -138,6 +144,13 @@ impl Port {
             (self.process.fail)(&Failure::Network { why });
         }
     }
+}
+
+/// A message of this process to itself.
+fn own_message(header: Header, words: &[u8; EXTRA_BYTES]) -> Incoming {
+    let start = words.as_ptr();
+    // SAFETY: the words stay untouched as long as the message is read.
+    unsafe { Incoming::new(header, (start, words.len()), start) }
 }
 
 /// Lets a buffer receive.

@@ -3,11 +3,14 @@
 use super::state::{Port, State};
 use crate::network::buffers::{PACKET_BYTES, PacketBuffer};
 use crate::network::connection::{BufferedPacket, Connection};
-use crate::network::packet::{Form, Label, header_bytes, is_empty, payload_offset};
+use crate::network::packet::{LABEL_BYTES, Label, RECORD_BYTES, Record, is_empty};
 use crate::slot::{EXTRA_BYTES, Header};
 use crate::throttle::Traffic;
 use heddle_libfabric::{Endpoint, Outcome};
 use heddle_platform::atomic::Ordering;
+
+/// A packet of that length leaves at once: the receiver reads it while others are written.
+const FULL: usize = 8 << 10;
 
 /// A message to be sent.
 #[derive(Debug, Clone, Copy)]
@@ -22,50 +25,101 @@ pub(crate) struct Outgoing<'a> {
 impl Port {
     /// Sends a message whose payload `fill` writes. Returns false and does nothing if there is no room, or if
     /// the peer throttles its senders and the message is not of a protocol.
+    ///
+    /// The first message to a peer after a poll leaves at once. Others that follow share a packet, which leaves
+    /// when it is full, with the next poll, or by the listener: one call of the provider for all of them.
     pub(crate) fn send(&self, peer: u32, message: Outgoing<'_>, fill: impl FnOnce(*mut u8)) -> bool {
         let mut state = self.state();
         let connection = self.connection(&mut state, peer);
-        let refused = connection.throttled && message.traffic != Traffic::Protocol;
-        if refused || !connection.has_window() {
+        if connection.throttled && message.traffic != Traffic::Protocol {
             return false;
         }
-        if connection.free.is_empty() {
-            self.poll(&mut state);
+        let Outgoing { header, len, extra, .. } = message;
+        let record = Record { header: *header, has_extra: extra.is_some(), len };
+        let has_room = connection.open.is_some_and(|open| record.end(open.len as usize) <= PACKET_BYTES);
+        if !has_room && !self.open_packet(&mut state, peer) {
+            return false;
         }
+        let polls = state.polls;
         let connection = self.connection(&mut state, peer);
-        let Some(index) = connection.free.pop() else { return false };
-        let place = connection.buffers.place(index as usize);
-        let number = connection.number_next();
-        let form = Form { header: *message.header, has_extra: message.extra.is_some(), number };
-        let offset = payload_offset(form.has_extra);
-        self.write_header(connection, place, Some(&form));
-        if let Some(extra) = message.extra {
-            let at = place.packet().wrapping_add(offset - EXTRA_BYTES);
+        let Some(open) = connection.open.as_mut() else { unreachable!("it was opened") };
+        let at = open.len as usize;
+        let packet = connection.buffers.place(open.index as usize).packet();
+        open.len = record.end(at) as u32;
+        let is_full = open.len as usize >= FULL;
+        let bytes = record.to_bytes();
+        // SAFETY: inside of the buffer, which is this thread's.
+        unsafe { packet.wrapping_add(at).copy_from_nonoverlapping(bytes.as_ptr(), RECORD_BYTES) };
+        let payload = packet.wrapping_add(record.payload_at(at));
+        if let Some(extra) = extra {
+            let at = payload.wrapping_sub(EXTRA_BYTES);
             // SAFETY: inside of the buffer, which is this thread's.
             unsafe { at.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
         }
-        fill(place.packet().wrapping_add(offset));
-        self.post(&mut state, peer, BufferedPacket { index, len: (offset + message.len) as u32 });
+        fill(payload);
+        let is_first = std::mem::replace(&mut connection.sent_at, polls) != polls;
+        if is_first || is_full || !self.signal.leave_open() {
+            self.close(&mut state, peer);
+        }
         true
     }
 
-    /// Writes what is in front of a packet's message, and returns the peer's credit with it.
-    pub(super) fn write_header(
-        &self,
-        connection: &mut Connection,
-        place: PacketBuffer,
-        message: Option<&Form>,
-    ) {
+    /// Opens a packet to a peer, after an open one was sent. Returns false if there is no room.
+    fn open_packet(&self, state: &mut State, peer: u32) -> bool {
+        self.close(state, peer);
+        if self.connection(state, peer).free.is_empty() {
+            self.poll(state);
+        }
+        let connection = self.connection(state, peer);
+        if !connection.has_window() {
+            return false;
+        }
+        let Some(index) = connection.free.pop() else { return false };
+        connection.open = Some(BufferedPacket { index, len: LABEL_BYTES as u32 });
+        state.open.push(peer);
+        true
+    }
+
+    /// Sends the open packet to a peer, if there is one.
+    fn close(&self, state: &mut State, peer: u32) {
+        let connection = self.connection(state, peer);
+        let Some(packet) = connection.open.take() else { return };
+        let number = connection.number_next();
+        self.write_label(connection, connection.buffers.place(packet.index as usize), Some(number));
+        state.open.retain(|other| *other != peer);
+        self.post(state, peer, packet);
+    }
+
+    /// Sends all open packets. Returns true if there were some.
+    pub(super) fn close_all(&self, state: &mut State) -> bool {
+        let mut happened = false;
+        while let Some(&peer) = state.open.last() {
+            self.close(state, peer);
+            happened = true;
+        }
+        happened
+    }
+
+    /// Does the same, for a thread that is not in the port.
+    pub(in crate::network) fn send_open(&self) -> bool {
+        let mut state = self.state();
+        self.close_all(&mut state)
+    }
+
+    /// Writes what is in front of a packet's messages, and returns the peer's credit with it. The packet has a
+    /// number if it has messages.
+    pub(super) fn write_label(&self, connection: &mut Connection, place: PacketBuffer, number: Option<u32>) {
         let label = Label {
             key: connection.key,
             sender: self.process.rank,
             credit: connection.return_credit(),
+            number,
             // SAFETY: the flag lives longer than the port. Relaxed: a hint.
             throttled: unsafe { &*self.throttle }.load(Ordering::Relaxed) != 0,
             leaves: self.leaves.load(Ordering::Relaxed),
         };
         connection.heartbeat.sent();
-        let bytes = header_bytes(&label, message);
+        let bytes = label.to_bytes();
         // SAFETY: inside of the buffer, which is this thread's.
         unsafe { place.packet().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
@@ -119,7 +173,7 @@ impl Port {
     /// it.
     #[cold]
     pub(super) fn not_sent(&self, connection: &mut Connection, (peer, index): (u32, u32), why: String) {
-        if !is_empty(connection.bytes(BufferedPacket { index, len: payload_offset(false) as u32 })) {
+        if !is_empty(connection.bytes(BufferedPacket { index, len: LABEL_BYTES as u32 })) {
             self.lose(peer, Some(&connection.host), why);
         }
         connection.is_lost = true;
@@ -163,11 +217,11 @@ impl Port {
     /// Sends an empty packet that is too long to be injected: its completion says that the provider has sent
     /// what was injected before. Does nothing if no buffer is free.
     pub(super) fn flush(&self, state: &mut State, peer: u32) {
-        let len = (state.inject_bytes + 1).clamp(payload_offset(false), PACKET_BYTES);
+        let len = (state.inject_bytes + 1).clamp(LABEL_BYTES, PACKET_BYTES);
         let connection = self.connection(state, peer);
         if let Some(index) = connection.free.pop() {
             connection.injected = false;
-            self.write_header(connection, connection.buffers.place(index as usize), None);
+            self.write_label(connection, connection.buffers.place(index as usize), None);
             self.post(state, peer, BufferedPacket { index, len: len as u32 });
         }
     }

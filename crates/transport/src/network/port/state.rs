@@ -5,6 +5,7 @@ use crate::failure::{Fail, Failure};
 use crate::network::address::VniAddress;
 use crate::network::buffers::Buffers;
 use crate::network::connection::{BufferedPacket, Connection};
+use crate::network::signal::Signal;
 use crate::slot::{EXTRA_BYTES, Header};
 use heddle_bootstrap::LocalRanks;
 use heddle_libfabric::Endpoint;
@@ -37,6 +38,7 @@ pub(crate) struct Port {
     /// The flag by which the VNI throttles its senders.
     pub(super) throttle: *const AtomicU32,
     pub(super) wait: Option<RawFd>,
+    pub(super) signal: Arc<Signal>,
     /// True if the process leaves the network. Relaxed: a peer that learns of it late expects it to be there
     /// for so long.
     pub(super) leaves: AtomicBool,
@@ -61,9 +63,13 @@ pub(super) struct State {
     pub(super) received: Buffers,
     /// Packets that are complete, in any order.
     pub(super) complete: VecDeque<BufferedPacket>,
-    /// Messages that have arrived, in the order of their senders, which stand beside them.
+    /// What has arrived, in the order of the senders.
     pub(super) arrived: VecDeque<Arrival>,
     pub(super) connections: HashMap<u32, Connection>,
+    /// The connections that have an open packet.
+    pub(super) open: Vec<u32>,
+    /// The number of polls so far.
+    pub(super) polls: u64,
     /// The connections that have packets which the provider has not taken.
     pub(super) delayed: VecDeque<u32>,
     /// The ranks that are due credit.
@@ -80,8 +86,8 @@ pub(super) struct State {
 /// What a reader gets.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Arrival {
-    /// A message of a rank on another machine.
-    Message { sender: u32, packet: BufferedPacket },
+    /// A packet of a rank on another machine, of which the records from `at` on are not read.
+    Packet { sender: u32, packet: BufferedPacket, at: usize },
     /// A message that says that data was fetched.
     Fetched { header: Header, words: [u8; EXTRA_BYTES] },
 }
