@@ -26,8 +26,8 @@ For the whole job:
                         (rounded down), if there are at least as many cores as ranks; otherwise, and with none
                         (the default), the kernel places the ranks
   -hosts LIST, -host LIST
-                        run on these machines: names or addresses between commas, each with the number of its ranks
-                        if it is not 1 (first:4,second:4). If there are more ranks, each machine gets proportionally
+                        run on these machines: names or addresses, separated by commas, each with the number of its
+                        ranks if it is not 1 (first:4,second:4). If there are more ranks, each machine gets proportionally
                         more. The first of these launchers in PATH starts them: prterun (PRRTE, which comes with
                         Open MPI 5), mpiexec.hydra (MPICH). This machine alone needs no launcher.
   -hostfile FILE, -machinefile FILE, -f FILE

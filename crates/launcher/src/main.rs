@@ -1,5 +1,5 @@
 //! `mpiexec`: starts the ranks of a job on one machine, passes on their input and
-//! output, and ends them together.
+//! output, and ends them together. A job on other machines is handed over to another launcher.
 //!
 //! It uses `heddle-bootstrap`, which says what the ranks find in their environment and in the job's memory.
 //!
