@@ -97,7 +97,8 @@ pub(crate) fn if_elsewhere(job: &JobLine) -> Result<(), HandOverError> {
     Err(HandOverError::NotStarted { path, source })
 }
 
-/// The first launcher in the folders of `search`. Heddle's own, `own`, may have been installed under such a name.
+/// The first launcher in the folders of `search`. This launcher, `own`, may have been installed under such a
+/// name.
 fn find(search: &OsStr, own: &Path) -> Option<(Launcher, PathBuf)> {
     [Launcher::Prrte, Launcher::Hydra].into_iter().find_map(|launcher| {
         let usable = |path: &PathBuf| {
@@ -111,8 +112,8 @@ fn find(search: &OsStr, own: &Path) -> Option<(Launcher, PathBuf)> {
     })
 }
 
-/// The folder of PRRTE's installation, which may have been moved since it was built. PRRTE needs it to start its daemon,
-/// `prted`, on other machines; in `/usr` it finds that itself.
+/// The folder of PRRTE's installation, which may have been moved since it was built. PRRTE needs it to start
+/// its daemon, `prted`, on other machines; in `/usr` it finds that itself.
 fn prefix(program: &Path) -> Option<PathBuf> {
     let real = program.canonicalize().ok()?;
     let programs = real.parent().filter(|folder| folder.join("prted").is_file())?;

@@ -109,16 +109,17 @@ fn add(hosts: &mut Vec<Host>, new: Host) {
     }
 }
 
-/// True if `name` means the machine whose own name is `own`. One of the two may lack the domain.
+/// True if `name` means the machine whose own name is `own`, perhaps without the domain. A name with a domain
+/// that `own` lacks may be that of another machine.
 pub(crate) fn is_here(name: &str, own: &str) -> bool {
-    let first_part = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    let same = name.eq_ignore_ascii_case(own);
-    let without_domain = name.contains('.') != own.contains('.') && first_part(name) == first_part(own);
-    ["localhost", "127.0.0.1"].contains(&name) || same || (without_domain && !own.is_empty())
+    let short = own.split('.').next().unwrap_or_default();
+    ["localhost", "127.0.0.1", own, short]
+        .iter()
+        .any(|known| !known.is_empty() && name.eq_ignore_ascii_case(known))
 }
 
-/// How many of `ranks` ranks run on each machine: the slots are filled in order, as often as it takes. Machines without a
-/// rank are left out.
+/// How many of `ranks` ranks run on each machine: the slots are filled in order, as often as it takes.
+/// Machines without a rank are left out.
 pub(crate) fn shares<'h>(hosts: &'h [Host], ranks: u64) -> Vec<(&'h str, u64)> {
     let slots: u64 = hosts.iter().map(|host| u64::from(host.slots)).sum();
     let (rounds, mut rest) = (ranks / slots, ranks % slots);
@@ -189,13 +190,17 @@ mod tests {
     #[test]
     fn own_names() {
         for (name, own) in
-            [("localhost", "x"), ("node1", "node1"), ("Node1", "node1.site"), ("node1.site", "node1")]
+            [("localhost", "x"), ("node1", "node1"), ("Node1", "node1.site"), ("node1.site", "Node1.site")]
         {
             assert!(is_here(name, own), "{name} is {own}");
         }
-        for (name, own) in
-            [("node2", "node1"), ("node1.site", "node1.other"), ("10.0.0.1", "10.0.0.2"), ("", "x")]
-        {
+        for (name, own) in [
+            ("node2", "node1"),
+            ("node1.site", "node1"),
+            ("node1.site", "node1.other"),
+            ("10.0.0.1", "10.0.0.2"),
+            ("", "x"),
+        ] {
             assert!(!is_here(name, own), "{name} is not {own}");
         }
     }
