@@ -2,6 +2,7 @@
 #
 #   make             build the library, the launcher and the tools into build/
 #   make demo        the main job: a multithreaded MPI program on generated and on real input
+#   make demo-machines   the main job on two machines, which network namespaces of this one play
 #   make test        all tests (25 to 45 minutes on 2 cores)
 #   make install PREFIX=dir
 #   make bench       Heddle beside MPICH, Open MPI and Intel MPI (two hours); make bench-quick for a first look
@@ -16,7 +17,7 @@ MPICC  := $(CURDIR)/$(BUILD)/bin/mpicc
 MPIEXEC := $(CURDIR)/$(BUILD)/bin/mpiexec
 CARGO  ?= cargo
 
-.PHONY: all build prerequisites demo examples test bench bench-quick figures papers verify soak lint install clean
+.PHONY: all build prerequisites demo demo-machines examples test bench bench-quick figures papers verify soak lint install clean
 
 all: build
 
@@ -34,6 +35,9 @@ examples: build
 
 demo: examples
 	@ci/demo.sh $(BUILD)
+
+demo-machines: examples
+	@ci/demo_machines.sh $(BUILD)
 
 test: prerequisites
 	@ci/test.sh

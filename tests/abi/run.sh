@@ -27,13 +27,7 @@ fail() { printf 'abi %s: FAILED: %s\n' "$step" "$*" >&2; exit 1; }
 need() { [ -e "$1" ] || fail "$1 does not exist; build Heddle first (make)"; }
 
 peer() {
-    local folder=${HEDDLE_PEER_MPICH:-$top/.peers/mpich}
-    if [ ! -e "$folder/include/mpi_abi.h" ]; then
-        [ -z "${HEDDLE_PEER_MPICH:-}" ] || fail "HEDDLE_PEER_MPICH=$folder has no include/mpi_abi.h"
-        { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet mpich==5.0.2; } >&2 \
-            || fail "mpich==5.0.2 could not be installed from PyPI into $folder"
-    fi
-    printf '%s\n' "$folder"
+    "$top/ci/peer_mpich.sh" || fail "MPICH is missing"
 }
 
 # compile SOURCE INCLUDE LIBRARY OUTPUT FLAG..: a program, or with -shared a library, that finds LIBRARY at run time only

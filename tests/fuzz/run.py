@@ -127,7 +127,8 @@ class Fuzz:
     def launcher(self, draw):
         """Arguments of mpiexec. The programs are harmless, and no number of ranks between 4 and 65536 is drawn."""
         options = [["-n", "2"], ["-np", "3"], ["--np=1"], ["-env", "NAME", "value"], ["-genv", "NAME", ""], ["-wdir", "/tmp"],
-                   ["-wd", "/"], ["-l"], ["--bind-to", "core"], ["--bind-to=none"], ["-bind-to", "none"]]
+                   ["-wd", "/"], ["-l"], ["--bind-to", "core"], ["--bind-to=none"], ["-bind-to", "none"],
+                   ["--hosts", "localhost"], ["-host", "localhost:2"], ["-f", "/nowhere/machines"]]
         programs = [["/bin/true"], ["--", "/bin/true", "-n"], ["/bin/false"], ["/nowhere/nothing"], ["/"], ["/dev/null"]]
         words = []
         for _ in range(draw.choice([1, 1, 2, 3])):
@@ -138,7 +139,9 @@ class Fuzz:
             at = draw.randrange(len(words) + 1)
             words[at:at + draw.randrange(2)] = [draw.word(known)]
         words = [word for word in words if not is_many(word)]
-        status, out, err = self.run([self.mpiexec, *map(draw.bytes_of, words)])
+        # No launcher for other machines is there, in case a word becomes the name of one.
+        changes = {b"PATH": os.fsencode(self.folder / "no-programs")}
+        status, out, err = self.run([self.mpiexec, *map(draw.bytes_of, words)], changes)
         expect(status in (0, 1, 2, 126, 127), "an odd status", status, err)
         expect(status == 0 or "mpiexec: " in err, "a silent refusal", status, err)
         expect(status != 2 or out == "", "a refusal with output", status, err)

@@ -6,11 +6,13 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use crate::hosts::{self, Host, HostError};
+
 /// Printed for `--help`.
 pub(crate) const HELP: &str = "\
 Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...
 
-Starts a parallel job on this machine: each block between colons adds its ranks to one MPI_COMM_WORLD.
+Starts a parallel job: each block between colons adds its ranks to one MPI_COMM_WORLD.
 
 For the block they stand in:
   -n N, -np N           start N ranks of the program (1 if not given)
@@ -23,10 +25,18 @@ For the whole job:
   --bind-to core|none   core: give each rank cores of its own, the number of cores divided by the number of ranks
                         (rounded down), if there are at least as many cores as ranks; otherwise, and with none
                         (the default), the kernel places the ranks
+  -hosts LIST, -host LIST
+                        run on these machines: names or addresses, separated by commas, each with the number of its
+                        ranks if it is not 1 (first:4,second:4). If there are more ranks, each machine gets proportionally
+                        more. The first of these launchers in PATH starts them: prterun (PRRTE, which comes with
+                        Open MPI 5), mpiexec.hydra (MPICH). This machine alone needs no launcher.
+  -hostfile FILE, -machinefile FILE, -f FILE
+                        the same from a file with a machine on each line: NAME, NAME:4 or NAME slots=4; # begins a comment
   -h, --help            print this text
   --version             print the version
 
-Ranks inherit the environment. Standard input goes to rank 0; output is passed on line by line.
+Ranks inherit the environment (from prterun on other machines only the variables HEDDLE_..., and those given by options).
+Standard input goes to rank 0; output is passed on line by line.
 Exit status: 0 if all ranks ended well; otherwise that of the rank that ended the job: its exit code, the code
 given to MPI_Abort, or 128 plus the number of the signal that killed it. 127: program not found, 126: program
 cannot be run, 2: the command line is wrong, 1: mpiexec itself failed.
@@ -54,6 +64,17 @@ pub(crate) struct JobLine {
     pub(crate) labels: bool,
     /// Where ranks may run.
     pub(crate) binding: Binding,
+    /// The machines, if the command line names any.
+    pub(crate) hosts: Option<Hosts>,
+}
+
+/// How the command line names machines.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Hosts {
+    /// By a list; never empty.
+    List(Vec<Host>),
+    /// By a file, which is not read yet.
+    File(PathBuf),
 }
 
 /// The ranks of one program.
@@ -96,6 +117,10 @@ pub(crate) enum UsageError {
     BadValue { option: String, value: String, allowed: &'static str },
     #[error("the option {option} is given twice in one block")]
     Twice { option: String },
+    #[error("the option {option} names the job's machines a second time")]
+    HostsTwice { option: String },
+    #[error("the option {option} is given {value:?}: {why}")]
+    BadHosts { option: String, value: String, why: HostError },
 }
 
 /// Reads the arguments that follow the name of the launcher.
@@ -180,6 +205,13 @@ fn options(
             "wdir" | "wd" => block.directory = Some(value("a directory")?.into()),
             "l" => job.labels = true,
             "bind-to" => job.binding = binding(&option, &value("'core' or 'none'")?)?,
+            "hosts" | "host" | "hostfile" | "machinefile" | "f" if job.hosts.is_some() => {
+                return Err(UsageError::HostsTwice { option });
+            }
+            "hosts" | "host" => {
+                job.hosts = Some(Hosts::List(host_list(&option, &value("names of machines")?)?));
+            }
+            "hostfile" | "machinefile" | "f" => job.hosts = Some(Hosts::File(value("a file")?.into())),
             _ => return Err(UsageError::UnknownOption(option)),
         }
         if let Some(value) = inline {
@@ -227,6 +259,15 @@ fn binding(option: &str, value: &OsStr) -> Result<Binding, UsageError> {
     }
 }
 
+fn host_list(option: &str, value: &OsStr) -> Result<Vec<Host>, UsageError> {
+    let text = value.to_string_lossy();
+    hosts::from_list(&text).map_err(|why| UsageError::BadHosts {
+        option: option.to_owned(),
+        value: text.into_owned(),
+        why,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +312,18 @@ mod tests {
     }
 
     #[test]
+    fn machines() {
+        for line in ["-hosts a:2,b prog", "--host a:2,b prog", "prog : --hosts=a:2,b prog"] {
+            let Some(Hosts::List(hosts)) = job(line).hosts else { panic!("{line} names no machines") };
+            assert_eq!(hosts, hosts::from_list("a:2,b").expect("a list"));
+        }
+        for line in ["-f file prog", "--hostfile=file prog", "-hostfile file prog", "--machinefile file prog"]
+        {
+            assert_eq!(job(line).hosts, Some(Hosts::File("file".into())), "{line}");
+        }
+    }
+
+    #[test]
     fn questions() {
         assert_eq!(read("-n 2 --help"), Ok(Request::Help));
         assert_eq!(read("--version"), Ok(Request::Version));
@@ -283,7 +336,12 @@ mod tests {
             ("-n 2", "no program"),
             ("-n 2 : prog", "before a ':'"),
             ("prog :", "after a ':'"),
-            ("-hosts a,b prog", "unknown option -hosts"),
+            ("-ppn 2 prog", "unknown option -ppn"),
+            ("-hosts", "-hosts needs names of machines"),
+            ("-hosts a,,b prog", "\"a,,b\": a machine's name is missing"),
+            ("--hosts=a:0 prog", "\"0\" is no number"),
+            ("-hosts a prog : -f file prog", "-f names the job's machines a second time"),
+            ("-hostfile", "-hostfile needs a file"),
             ("-n", "-n needs the number of ranks"),
             ("-n 0 prog", "\"0\"; allowed is a number from 1"),
             ("-n two prog", "\"two\""),

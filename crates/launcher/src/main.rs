@@ -1,11 +1,13 @@
 //! `mpiexec`: starts the ranks of a job on one machine, passes on their input and
-//! output, and ends them together.
+//! output, and ends them together. A job on other machines is handed over to another launcher.
 //!
 //! It uses `heddle-bootstrap`, which says what the ranks find in their environment and in the job's memory.
 //!
 //! | file | what it knows |
 //! |---|---|
 //! | `command_line` | MPI's syntax for starting a job |
+//! | `hosts` | the machines of a job, from a list or a file |
+//! | `hand_over` | jobs on other machines, which an installed launcher starts |
 //! | `start` | from a command line to running ranks |
 //! | `rank` | one rank's process: start, signals, end |
 //! | `supervisor` | the event loop; the phases of a job |
@@ -20,6 +22,8 @@
 mod binding;
 mod command_line;
 mod guardian;
+mod hand_over;
+mod hosts;
 mod leftovers;
 mod output;
 mod processes;
@@ -50,6 +54,10 @@ fn main() {
             exit(2)
         }
     };
+    if let Err(error) = hand_over::if_elsewhere(&job) {
+        let _ = writeln!(io::stderr(), "mpiexec: {error}");
+        exit(1)
+    }
     match start::start(&job).map(supervisor::Supervisor::run) {
         Ok(Outcome::Status(status)) => exit(status),
         Ok(Outcome::Signal(signal)) => {

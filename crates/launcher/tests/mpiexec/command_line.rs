@@ -1,5 +1,8 @@
 //! Options, blocks, the environment, the working directory, binding.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
 use crate::harness::{Running, mpiexec};
 
 #[test]
@@ -76,4 +79,39 @@ fn bound_ranks_have_places_of_their_own() {
         two.failed(0, &["--bind-to core has no effect", "2 ranks"]);
         assert_eq!(lines[0], lines[1]);
     }
+}
+
+#[test]
+fn this_machine_alone_needs_no_other_launcher() {
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+    for hosts in ["localhost", own.trim(), "localhost:1,127.0.0.1:4"] {
+        let report = mpiexec(&["--hosts", hosts, "-n", "2", "echo", "here"]);
+        report.went_well();
+        assert_eq!(report.out, "here\nhere\n", "{hosts}");
+    }
+}
+
+#[test]
+fn other_machines_need_another_launcher() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path();
+    let file = path.join("machines");
+    let file = file.to_str().expect("UTF-8");
+    let start = |arguments: &[&str]| {
+        Running::start_with(arguments, &[], |command| command.env("PATH", path).env("HEDDLE_RANK", "0"))
+            .finish()
+    };
+    start(&["-f", file, "true"]).failed(1, &[file, "cannot be read"]);
+    std::fs::write(file, "first:2\nsecond:2\nthird:x\n").expect("a file");
+    start(&["-f", file, "true"]).failed(1, &[file, "line 3", "\"x\""]);
+    std::fs::write(file, "first:2\nsecond:2\n").expect("a file");
+    start(&["-f", file, "true"]).failed(1, &["prterun", "mpiexec.hydra", "PyPI", "openmpi-bin", "mpich"]);
+    start(&["--hosts", "first,", "true"]).failed(2, &["--hosts", "name is missing"]);
+    let launcher = path.join("mpiexec.hydra");
+    std::fs::write(&launcher, "#!/bin/sh\necho \"$HEDDLE_RANK $*\"\nexit 7\n").expect("a script");
+    std::fs::set_permissions(&launcher, Permissions::from_mode(0o755)).expect("a mode");
+    let report = start(&["-f", file, "-n", "3", "-l", "-env", "A", "1", "program", "x"]);
+    report.failed(7, &[launcher.to_str().expect("UTF-8"), "starts the ranks"]);
+    assert_eq!(report.out, " -hosts first:2,second:1 -l -n 3 -env A 1 program x\n");
+    start(&["-f", file, "--bind-to", "core", "true"]).failed(1, &["--bind-to core", "mpiexec.hydra"]);
 }
