@@ -85,7 +85,7 @@ impl Offer {
     }
 
     /// How a sender on another machine has divided the message, and the first tag of its messages.
-    pub(super) fn from_afar(&self) -> (Division, i32) {
+    pub(super) fn division_and_tag(&self) -> (Division, i32) {
         let division = Division { partitions: self.partitions as usize, bytes: self.bytes as usize };
         (division, self.first_tag as i32)
     }

@@ -215,7 +215,7 @@ impl Receiver {
                 (peer, board, None)
             }
             Some(comm) => {
-                let (division, first_tag) = expected.offer.from_afar();
+                let (division, first_tag) = expected.offer.division_and_tag();
                 let far = FarReceiver::new(self.domain, comm, self.from.0, first_tag)?;
                 let board = Arc::new(Board::of_flags(self.domain, division)?);
                 // Only this process waits for its own answers.

@@ -274,7 +274,8 @@ impl Sender {
         written.is_ok()
     }
 
-    /// Opens the gate for the round after the next one that the receiver has taken, if it is on another machine.
+    /// Opens the gate for the round after the next one that the receiver has taken, if it is on another
+    /// machine.
     fn hear_receiver(&self) {
         let Some(far) = &self.far else { return };
         match far.round_taken() {

@@ -12,10 +12,10 @@
 //! ```
 //!
 //! The key is a number that the receiver has chosen and left with its address, so only processes of its job
-//! know it. `credit` is the number of packets of the receiver's that the sender of this one has read since its
-//! last packet. The packets from one rank to a VNI of another are numbered: a provider matches packets with
-//! receives in order, but may report a long one as complete after a short one behind it. Records begin at
-//! multiples of 8 bytes. A packet without records only brings credit. All machines of a job have the same
+//! know it. `credit` is the number of packets of the receiver's that the sender of this one has read since
+//! its last packet. The packets from one rank to a VNI of another are numbered: a provider matches packets
+//! with receives in order, but may report a long one as complete after a short one behind it. Records begin
+//! at multiples of 8 bytes. A packet without records only brings credit. All machines of a job have the same
 //! byte order.
 
 use crate::failure::Garbage;

@@ -103,8 +103,8 @@ impl Port {
         self.state().connections.get(&peer).is_some_and(|connection| connection.throttled)
     }
 
-    /// Makes progress: sends open packets, gives delayed ones to the provider, takes back buffers, and notes what
-    /// has arrived.
+    /// Makes progress: sends open packets, gives delayed ones to the provider, takes back buffers, and notes
+    /// what has arrived.
     fn poll(&self, state: &mut State) -> bool {
         self.close_all(state);
         state.polls += 1;

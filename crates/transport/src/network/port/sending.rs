@@ -26,8 +26,9 @@ impl Port {
     /// Sends a message whose payload `fill` writes. Returns false and does nothing if there is no room, or if
     /// the peer throttles its senders and the message is not of a protocol.
     ///
-    /// The first message to a peer after a poll leaves at once. Others that follow share a packet, which leaves
-    /// when it is full, with the next poll, or by the listener: one call of the provider for all of them.
+    /// The first message to a peer after a poll leaves at once. Others that follow share a packet, which
+    /// leaves when it is full, with the next poll, or by the listener: one call of the provider for all of
+    /// them.
     pub(crate) fn send(&self, peer: u32, message: Outgoing<'_>, fill: impl FnOnce(*mut u8)) -> bool {
         let mut state = self.state();
         let connection = self.connection(&mut state, peer);
@@ -106,8 +107,8 @@ impl Port {
         self.close_all(&mut state)
     }
 
-    /// Writes what is in front of a packet's messages, and returns the peer's credit with it. The packet has a
-    /// number if it has messages.
+    /// Writes what is in front of a packet's messages, and returns the peer's credit with it. The packet has
+    /// a number if it has messages.
     pub(super) fn write_label(&self, connection: &mut Connection, place: PacketBuffer, number: Option<u32>) {
         let label = Label {
             key: connection.key,
