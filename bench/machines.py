@@ -110,14 +110,14 @@ def main():
     print(f"{'median of ' + str(options.rounds):34}" + "".join(f"{one.name:>14}" for one in taking_part) + "   to the best peer")
     for name, arguments, each in cases:
         values = {library.name: [] for library in taking_part}
-        unit, smaller_is_better = "", False
+        unit = ""
         for turn in range(options.rounds):
             for library in taking_part:
                 for figure in library.run(arguments, each, options.seconds):
                     print(json.dumps({"library": library.name, "round": turn, "case": name} | figure), file=sys.stderr)
                     values[library.name].append(figure["value"])
                     unit = figure.get("unit", "")
-        smaller_is_better = unit.startswith("us") or unit == "µs"
+        smaller_is_better = unit == "us"
         medians = {library: statistics.median(found) for library, found in values.items() if found}
         others = [value for library, value in medians.items() if library != "heddle"]
         ratio = ""
