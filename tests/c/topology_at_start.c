@@ -21,7 +21,8 @@ static int cores[2];
 // In place of the C library's, for all libraries of the process.
 void *dlopen(const char *name, int flags) {
     void *(*next)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
-    if (name && strstr(name, "hwloc")) atomic_fetch_add(&opened, 1);
+    // Not the plugins, which the library opens itself.
+    if (name && strstr(name, "libhwloc")) atomic_fetch_add(&opened, 1);
     return next(name, flags);
 }
 
