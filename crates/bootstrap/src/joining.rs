@@ -42,6 +42,13 @@ impl Joining {
         }
     }
 
+    /// Returns true if all ranks share memory, whatever the launcher calls a machine: containers may divide
+    /// what another launcher than Heddle's takes for one.
+    #[must_use]
+    pub fn shares_memory(&self) -> bool {
+        matches!(self.0, Kind::Alone | Kind::Builtin(_))
+    }
+
     /// Returns true if the launcher says that ranks run on several machines; `None` if it does not say.
     #[must_use]
     pub fn spans_machines(&self) -> Option<bool> {

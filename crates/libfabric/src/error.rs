@@ -12,7 +12,10 @@ pub enum Error {
     )]
     NoLibrary(#[source] libloading::Error),
     /// No provider fits.
-    #[error("libfabric has no provider {wanted} with reliable datagram endpoints here; it has {there}")]
+    #[error(
+        "libfabric has no provider {wanted} with reliable datagram endpoints here (HEDDLE_FABRIC, \
+         HEDDLE_FABRIC_DOMAIN); it has {there}"
+    )]
     NoProvider {
         /// The provider and domain that were asked for.
         wanted: String,

@@ -156,7 +156,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_FABRIC",
-        meaning: "the network between machines: the first provider of libfabric that connects them (auto), none (off), or a provider by its name, as fi_info shows it; a provider is opened even if the launcher says that all ranks run on one machine",
+        meaning: "the network between machines: the first provider of libfabric that connects them (auto), none (off), or a provider by its name, as fi_info shows it; a provider is opened even if another launcher than Heddle's says that all ranks run on one machine",
         values: Values::Text,
         common: true,
         allowed: || format!("{AUTO}, {OFF}, or the name of a provider, such as tcp;ofi_rxm"),
