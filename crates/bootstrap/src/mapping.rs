@@ -44,20 +44,27 @@ pub fn reserve(start: *mut u8, len: usize) -> io::Result<()> {
 /// The error of the system call. A length beyond the file-size limit is refused before the call, because the
 /// kernel would kill the process with `SIGXFSZ`.
 pub fn lengthen(file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
-    // SAFETY: zeros are a valid `stat`, which the call overwrites.
-    let mut status: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: the structure is the kernel's to fill.
-    if unsafe { libc::fstat(file.as_raw_fd(), &raw mut status) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    if status.st_size.cast_unsigned() >= len {
+    if length(file)? >= len {
         return Ok(());
     }
     check_file_size(len)?;
-    let len = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: the call changes the length of an open file only.
-    match unsafe { libc::ftruncate(file.as_raw_fd(), len) } {
-        0 => Ok(()),
+    if unsafe { libc::ftruncate(file.as_raw_fd(), wanted) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    // A file that is sealed against shrinking refuses a length that another process has passed meanwhile.
+    if length(file)? >= len { Ok(()) } else { Err(error) }
+}
+
+/// The length of a file.
+fn length(file: BorrowedFd<'_>) -> io::Result<u64> {
+    // SAFETY: zeros are a valid `stat`, which the call overwrites.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure is the kernel's to fill.
+    match unsafe { libc::fstat(file.as_raw_fd(), &raw mut status) } {
+        0 => Ok(status.st_size.cast_unsigned()),
         _ => Err(io::Error::last_os_error()),
     }
 }
@@ -231,6 +238,25 @@ mod tests {
     use super::*;
     use crate::JobControl;
     use crate::control::control_len;
+
+    #[test]
+    fn processes_that_lengthen_a_file_at_once_do_not_disturb_each_other() {
+        const ROUNDS: u64 = 3000;
+        let job = JobControl::create(1).expect("a job");
+        let begin = control_len(1) as u64;
+        std::thread::scope(|threads| {
+            for thread in 0..4 {
+                let job = &job;
+                threads.spawn(move || {
+                    for round in 0..ROUNDS {
+                        let len = begin + 4 * round + thread;
+                        lengthen(job.fd(), len).expect("it may be longer already");
+                    }
+                });
+            }
+        });
+        assert_eq!(length(job.fd()).expect("a length"), begin + 4 * ROUNDS - 1);
+    }
 
     #[test]
     fn memory_that_cannot_be_had_is_an_error_and_no_signal() {
