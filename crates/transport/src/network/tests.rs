@@ -154,7 +154,9 @@ fn a_receiver_that_throttles_its_senders_gets_only_messages_of_protocols() {
 fn fetched_data_is_there_when_its_message_arrives() {
     const LEN: usize = 300_001;
     let provider = provider();
-    let (owner, reader) = (Arc::new(port(&provider, 0, 7, 4)), port(&provider, 1, 7, 4));
+    let owner = Arc::new(port(&provider, 0, 7, 4));
+    // So each fetch takes several reads.
+    let reader = port(&provider, 1, 7, 4).reading_at_most(LEN / 4);
     let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
     // SAFETY: the bytes outlive what is exposed.
     let exposed = unsafe { owner.expose(from.as_mut_ptr(), LEN) }.expect("the provider has remote reads");

@@ -190,6 +190,12 @@ impl Port {
         state.arrived.is_empty() && state.endpoint.may_wait()
     }
 
+    /// The same port, which reads at most so many bytes at once.
+    #[cfg(test)]
+    pub(super) fn reading_at_most(self, longest_read: usize) -> Port {
+        Port { longest_read, ..self }
+    }
+
     /// The word by which threads call the listener.
     #[cfg(test)]
     pub(super) fn signal(&self) -> &Signal {
