@@ -21,7 +21,8 @@ use nix::unistd::{AccessFlags, access};
 use crate::command_line::{Binding, Block, Hosts, JobLine};
 use crate::hosts::{self, FileError, Host};
 
-/// What this launcher hands to its ranks. A launcher that was started by such a rank must not pass it on.
+/// The variables that this launcher hands to its ranks. A launcher that such a rank starts must not pass
+/// them on.
 const OWN_VARIABLES: [&str; 6] = [env::RANK, env::SIZE, env::APPNUM, env::JOB_FD, env::JOB_PATH, env::JOB_ID];
 
 /// Launchers for several machines, the preferred one first.

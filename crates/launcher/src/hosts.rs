@@ -14,7 +14,7 @@ pub(crate) struct Host {
     pub(crate) slots: u32,
 }
 
-/// What is wrong with the description of a machine.
+/// An error in the description of a machine.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum HostError {
     #[error("a machine's name is missing")]
@@ -27,7 +27,7 @@ pub(crate) enum HostError {
     BadLine(String),
 }
 
-/// What is wrong with a file of machines.
+/// An error in a file of machines.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
     #[error("the file of machines {path} cannot be read: {source}", path = path.display())]

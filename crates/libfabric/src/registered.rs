@@ -15,7 +15,7 @@ pub struct Registered(Option<NonNull<Mr>>);
 // SAFETY: a registration is used by the thread that has the endpoint.
 unsafe impl Send for Registered {}
 
-/// What memory is registered with.
+/// The objects that memory is registered with.
 pub(crate) struct Owner<'a> {
     pub(crate) domain: NonNull<Domain>,
     pub(crate) endpoint: NonNull<Ep>,

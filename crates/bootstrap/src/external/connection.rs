@@ -1,8 +1,9 @@
 //! The connection of this process to the launcher that has started it.
 
 use crate::BootstrapError;
+use heddle_platform::fork;
 use std::fmt::Debug;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A protocol between a rank and its launcher.
@@ -63,19 +64,17 @@ pub(super) fn finish_together() {
 
 /// Does the same as [`finish`] when the process ends.
 pub(super) fn finish_at_exit() {
-    static PROCESS: OnceLock<u32> = OnceLock::new();
     extern "C" fn at_exit() {
-        // A child that was forked inherits this function, but not the rank.
-        if PROCESS.get() == Some(&std::process::id()) {
+        // A forked child inherits this function, but not the rank.
+        if !fork::is_child() {
             finish();
         }
     }
-    PROCESS.get_or_init(|| {
-        // SAFETY: the function lives as long as the process. If there is no room for it, the launcher takes
-        // the end for a failure.
-        let _ = unsafe { libc::atexit(at_exit) };
-        std::process::id()
-    });
+    static ONCE: Once = Once::new();
+    fork::watch();
+    // SAFETY: the function lives as long as the process. If there is no room for it, the launcher takes the
+    // end for a failure.
+    ONCE.call_once(|| _ = unsafe { libc::atexit(at_exit) });
 }
 
 /// Has the launcher end the job with this exit status, once it has read what this process has printed. Does

@@ -45,7 +45,7 @@ fn word_name(rank: u32, index: usize) -> String {
     format!("heddle-{rank}-{index}")
 }
 
-/// What the launcher says about the process.
+/// A process as its launcher describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Joining {
     pub(crate) rank: u32,

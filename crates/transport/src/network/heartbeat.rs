@@ -1,4 +1,4 @@
-//! Whether a peer is alive, as far as this process can tell.
+//! Signs of life: they tell a peer that computes from one that is lost.
 //!
 //! No error tells that a machine has failed or a link was cut, and a provider may try for ever to reach a
 //! process that is gone. So a thread of the library lets each port *beat* at an interval: a rank that the
@@ -28,7 +28,7 @@ pub(super) struct Heartbeat {
     has_left: bool,
 }
 
-/// What is to be done at a beat.
+/// The step that a beat asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beat {
     Nothing,

@@ -20,7 +20,7 @@
 //! it rings, too.
 
 use super::signal::Signal;
-use heddle_platform::background;
+use heddle_platform::{background, fork};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
@@ -44,7 +44,7 @@ pub(super) struct Listener {
     started: OnceLock<bool>,
 }
 
-/// What the listener does at intervals.
+/// The listener's work at intervals.
 pub(super) struct Beats {
     pub(super) interval: Duration,
     pub(super) beat: Box<dyn Fn() + Send>,
@@ -94,7 +94,7 @@ impl Listener {
     }
 }
 
-/// What the listener does when there is something to do.
+/// The listener's work when it is called.
 pub(super) trait Duties: Send + 'static {
     /// Wakes the sleepers.
     fn ring(&self);
@@ -152,12 +152,14 @@ pub(super) fn with_network<R>(what: impl FnOnce() -> R) -> R {
 
 fn end_at_exit() {
     extern "C" fn at_exit() {
-        // A beat that ends the job ends the process, too.
-        if std::thread::current().name() != Some(NAME) {
+        // A forked child has no listener, which may have held the mutex at that moment. A beat that ends the
+        // job ends the process, too.
+        if !fork::is_child() && std::thread::current().name() != Some(NAME) {
             std::mem::forget(NETWORK.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
     static ONCE: Once = Once::new();
+    fork::watch();
     // SAFETY: the function lives as long as the process. If there is no room for it, the listener may use the
     // network while the process ends.
     ONCE.call_once(|| _ = unsafe { libc::atexit(at_exit) });

@@ -112,7 +112,7 @@ fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::O
     Ok(ports)
 }
 
-/// What the listener does for the ports.
+/// The listener's work for the ports.
 struct Service<R> {
     ports: Vec<Arc<Port>>,
     ring: R,

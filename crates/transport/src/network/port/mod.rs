@@ -6,7 +6,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `state.rs` | what a port consists of, and its connections |
+//! | `state.rs` | the parts of a port, and its connections |
 //! | `sending.rs` | packets into buffers, and from there to the provider |
 //! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
 //! | `fetching.rs`, `fetches.rs` | remote reads: the data of long messages |

@@ -1,4 +1,4 @@
-//! What a port consists of, and its connections to ranks.
+//! The parts of a port, and its connections to ranks.
 
 use super::fetches::Fetches;
 use crate::failure::{Fail, Failure};
@@ -53,7 +53,7 @@ unsafe impl Send for Port {}
 // SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
 unsafe impl Sync for Port {}
 
-/// What one thread at a time uses.
+/// The part of a port that one thread at a time uses.
 #[derive(Debug)]
 pub(super) struct State {
     /// Closed before the buffers go.
@@ -63,7 +63,7 @@ pub(super) struct State {
     pub(super) received: Buffers,
     /// Packets that are complete, in any order.
     pub(super) complete: VecDeque<BufferedPacket>,
-    /// What has arrived, in the order of the senders.
+    /// Arrivals, in the order of the senders.
     pub(super) arrived: VecDeque<Arrival>,
     pub(super) connections: HashMap<u32, Connection>,
     /// The connections that have an open packet.
@@ -83,7 +83,7 @@ pub(super) struct State {
     pub(super) strangers: u64,
 }
 
-/// What a reader gets.
+/// Something for the reader.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Arrival {
     /// A packet of a rank on another machine, of which the records from `at` on are not read.
