@@ -20,6 +20,17 @@ struct flavored {
 // Returns true if other processes reach the memory of such windows by copies of the kernel's.
 CHECK_UNUSED static bool is_private(int flavor) { return flavor == OVER_MALLOC || flavor == BY_DYNAMIC; }
 
+// Returns true if all processes of a communicator can share memory.
+CHECK_UNUSED static bool on_one_machine(MPI_Comm comm) {
+    int size, here;
+    MPI_Comm machine;
+    CHECK_OK(MPI_Comm_size(comm, &size));
+    CHECK_OK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+    CHECK_OK(MPI_Comm_size(machine, &here));
+    CHECK_OK(MPI_Comm_free(&machine));
+    return here == size;
+}
+
 // A window of `len` bytes, all zero, in each process, with displacements in bytes.
 CHECK_UNUSED static struct flavored flavored_make(int flavor, size_t len, MPI_Comm comm) {
     struct flavored made = {.win = MPI_WIN_NULL, .flavor = flavor, .len = len};
@@ -27,7 +38,8 @@ CHECK_UNUSED static struct flavored flavored_make(int flavor, size_t len, MPI_Co
     int size;
     CHECK_OK(MPI_Comm_size(comm, &size));
     made.bases = check_alloc((size_t)size * sizeof *made.bases);
-    switch (flavor) {
+    bool shared = flavor == BY_SHARED || flavor == BY_SHARED_APART;
+    switch (shared && !on_one_machine(comm) ? BY_ALLOCATE : flavor) {
     case BY_ALLOCATE:
         CHECK_OK(MPI_Win_allocate((MPI_Aint)len, 1, MPI_INFO_NULL, comm, &made.memory, &made.win));
         break;

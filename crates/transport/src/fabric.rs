@@ -4,7 +4,7 @@
 use crate::error::TransportError;
 use crate::failure::{Fail, Garbage, Peer};
 use crate::geometry::{self, Geometry};
-use crate::network::{self, Exposed, Fetch, Network, Port, Ports, ProcessInfo};
+use crate::network::{self, Exposed, Fetch, Network, OneSided, Port, Ports, ProcessInfo};
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
@@ -393,6 +393,16 @@ impl Fabric {
         let Some(port) = self.port(vni).filter(|_| !self.is_local(fetch.peer)) else { return false };
         // SAFETY: by the caller's promise.
         unsafe { port.fetch(fetch) }
+    }
+
+    /// The port for one-sided operations between machines, opened by the first call, which no other call is
+    /// beside.
+    ///
+    /// # Errors
+    /// That of the network; that there is none.
+    pub fn one_sided(&self) -> Result<Arc<OneSided>, TransportError> {
+        let ports = self.ports.as_ref().ok_or(TransportError::NoNetwork { rank: self.rank })?;
+        ports.one_sided().cloned()
     }
 
     /// Lets a message from another machine ring this process's doorbell, for a thread that is about to sleep.

@@ -76,6 +76,8 @@ pub use geometry::{Geometry, LONGEST_PAYLOAD};
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 #[cfg(not(loom))]
 pub use network::{Exposed, Fetch, Network, NetworkChoice};
+#[cfg(not(loom))]
+pub use network::{Handler, OneSided, Polled, Request};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};

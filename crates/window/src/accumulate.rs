@@ -24,10 +24,10 @@ use heddle_spec::constants as mpi;
 /// A predefined operator on a predefined type.
 #[derive(Debug)]
 pub struct Accumulate {
-    operation: Operation,
-    basic: &'static Basic,
+    pub(crate) operation: Operation,
+    pub(crate) basic: &'static Basic,
     /// The predefined type itself.
-    element: &'static Datatype,
+    pub(crate) element: &'static Datatype,
 }
 
 impl Accumulate {
@@ -69,17 +69,39 @@ impl Accumulate {
         Err(Error::new(mpi::MPI_ERR_TYPE, message))
     }
 
+    /// Combines one packed operand with an element that has gaps.
+    ///
+    /// # Safety
+    /// All three are valid, those that are not null.
+    pub(crate) unsafe fn one_with_gaps(&self, to: *mut u8, operand: *const u8, result: *mut u8) {
+        let element = self.element;
+        let mut data = vec![0; element.size() as usize];
+        // SAFETY: an element, and room for it.
+        unsafe { element.pack(to, 1, 0, &mut data) };
+        if !result.is_null() {
+            // SAFETY: by the caller's promise.
+            unsafe { result.copy_from(data.as_ptr(), data.len()) };
+        }
+        if self.operation.op != Op::NoOp {
+            // SAFETY: by the caller's promise.
+            let operand = unsafe { std::slice::from_raw_parts(operand, data.len()) };
+            combine(self, operand, &mut data);
+            // SAFETY: room for an element.
+            unsafe { element.unpack(to, 1, 0, &data) };
+        }
+    }
+
     /// The size of an element that the processor can change at once; 0 for pairs.
-    fn atomic_size(&self) -> usize {
+    pub(crate) fn atomic_size(&self) -> usize {
         if self.basic.class == Class::Pair { 0 } else { self.element.size() as usize }
     }
 }
 
 /// Bytes that the operation reads or writes at the origin, packed; null if there are none.
-#[derive(Clone, Copy)]
-struct Stream {
-    operands: *const u8,
-    results: *mut u8,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream {
+    pub(crate) operands: *const u8,
+    pub(crate) results: *mut u8,
 }
 
 impl Place<'_> {
@@ -126,6 +148,10 @@ impl Place<'_> {
 
     /// Combines `len` bytes.
     fn apply(&self, accumulate: &Accumulate, len: usize, stream: Stream) -> Result<()> {
+        if let (Memory::Remote(address), Some(far)) = (self.memory, self.window.remote().far(self.rank)) {
+            self.accumulate_far(far, address, accumulate, len, stream);
+            return Ok(());
+        }
         let size = accumulate.atomic_size();
         let (Memory::Mapped(base), true) =
             (self.memory, self.target.is_shared() && matches!(size, 1 | 2 | 4 | 8))
@@ -214,6 +240,11 @@ impl Place<'_> {
             unsafe { atomics::compare_and_swap(size, target, expected, value, result) };
             return Ok(());
         }
+        if let (Memory::Remote(address), Some(far)) = (self.memory, self.window.remote().far(self.rank)) {
+            // SAFETY: the caller vouches for the elements.
+            unsafe { far.compare_and_swap(self.rank, (address, size), (expected, value), result) };
+            return Ok(());
+        }
         self.in_accumulate_lock(|| {
             let mut before = vec![0; size];
             self.read_to(before.as_mut_ptr())?;
@@ -241,7 +272,7 @@ impl Place<'_> {
 ///
 /// # Safety
 /// `len` bytes of whole elements are valid at all addresses that are not null.
-unsafe fn unaligned(
+pub(crate) unsafe fn unaligned(
     accumulate: &Accumulate,
     target: *mut u8,
     operands: *const u8,

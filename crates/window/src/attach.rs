@@ -4,7 +4,7 @@
 //! A process lists its regions in its window block, where others find out whether an access lies in one.
 //! Only the process itself changes the list; the program detaches no region that others still access.
 
-use crate::geometry::REGIONS;
+use crate::geometry::{Geometry, REGIONS, WordAt};
 use crate::remote::Remote;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -77,18 +77,27 @@ pub(crate) fn detach(remote: &impl Remote, own: usize, address: u64) -> Result<(
     }
 }
 
-/// Returns true if the bytes lie in a region that the process has attached.
-pub(crate) fn is_attached(remote: &impl Remote, rank: usize, address: u64, len: u64) -> bool {
-    let used = remote.load(rank, remote.geometry().regions_used()) as usize;
+/// Returns true if the bytes lie in a region that the process has attached, whose words `load` reads.
+pub(crate) fn is_in_region(
+    geometry: &Geometry,
+    load: impl Fn(WordAt) -> u64,
+    address: u64,
+    len: u64,
+) -> bool {
+    let used = load(geometry.regions_used()) as usize;
     (0..used.min(REGIONS)).any(|index| {
-        let (first, size) = read(remote, rank, index);
+        let (first, size) = region(geometry, &load, index);
         first <= address && address - first <= size && len <= size - (address - first)
     })
 }
 
 fn read(remote: &impl Remote, rank: usize, index: usize) -> (u64, u64) {
-    let [first, size] = remote.geometry().region(index);
+    region(remote.geometry(), |word| remote.load(rank, word), index)
+}
+
+fn region(geometry: &Geometry, load: impl Fn(WordAt) -> u64, index: usize) -> (u64, u64) {
+    let [first, size] = geometry.region(index);
     // The length first: `attach` stores it last.
-    let size = remote.load(rank, size);
-    (remote.load(rank, first), size)
+    let size = load(size);
+    (load(first), size)
 }

@@ -10,6 +10,7 @@ use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::hint::spin_loop;
 use heddle_sync::{Event, Scope};
 use heddle_transport::SharedMemory;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The polls of a word before a thread parks: a few times the way of a cache line across the machine.
@@ -34,17 +35,24 @@ pub(crate) struct Desk<'a> {
 }
 
 /// The words of one process, mapped here.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Control {
-    memory: SharedMemory,
+    base: *mut u8,
     geometry: Geometry,
+    /// Keeps the words mapped.
+    memory: Arc<SharedMemory>,
 }
+
+// SAFETY: the words are atomics; the memory of the window thread's copies is used by one thread at a time.
+unsafe impl Send for Control {}
+// SAFETY: the same.
+unsafe impl Sync for Control {}
 
 impl Control {
     /// Takes memory of [`Geometry::len`] bytes.
     pub(crate) fn new(memory: SharedMemory, geometry: Geometry) -> Control {
         assert!(memory.len() >= geometry.len(), "the memory is shorter than a window block");
-        Control { memory, geometry }
+        Control { base: memory.as_ptr(), geometry, memory: Arc::new(memory) }
     }
 
     pub(crate) fn memory(&self) -> &SharedMemory {
@@ -61,7 +69,7 @@ impl Control {
     pub(crate) fn word(&self, word: WordAt) -> &AtomicU64 {
         debug_assert!(word.offset + WORD <= self.geometry.len());
         // SAFETY: every offset is inside of the block, which `new` has checked the length of.
-        let address = unsafe { self.memory.as_ptr().add(word.offset) };
+        let address = unsafe { self.base.add(word.offset) };
         #[expect(
             clippy::cast_ptr_alignment,
             reason = "a mapping begins on a page, and all offsets are multiples of 8"
@@ -76,7 +84,7 @@ impl Control {
     pub(crate) fn event(&self, word: WordAt) -> &Event {
         debug_assert!(word.event + size_of::<Event>() <= self.geometry.len());
         // SAFETY: every offset is inside of the block, which `new` has checked the length of.
-        let address = unsafe { self.memory.as_ptr().add(word.event) };
+        let address = unsafe { self.base.add(word.event) };
         #[expect(
             clippy::cast_ptr_alignment,
             reason = "a mapping begins on a page, and all offsets are multiples of 4"
@@ -101,7 +109,7 @@ impl Control {
             writes: self.word(line),
             address: self.word(line.plus(1)),
             len: self.word(line.plus(2)),
-            bounce: self.memory.as_ptr().wrapping_add(line.offset + LINE),
+            bounce: self.base.wrapping_add(line.offset + LINE),
         }
     }
 }

@@ -66,6 +66,13 @@ impl Geometry {
         self.service + if self.contents.private { 2 * LINE + BOUNCE } else { 0 }
     }
 
+    /// Returns true if such a word may lie in a block: what another machine says is checked.
+    pub(crate) fn has(&self, word: WordAt) -> bool {
+        let WordAt { offset, event } = word;
+        let fits = |at: usize, size: usize| at.is_multiple_of(size) && at + size <= self.service;
+        fits(offset, WORD) && fits(event, EVENT)
+    }
+
     /// The accumulate lock of the process: 1 while a process is inside.
     pub(crate) fn accumulate_lock(&self) -> WordAt {
         WordAt::new(WORD)

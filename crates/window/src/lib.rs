@@ -4,14 +4,15 @@
 //! handler. It stands on `heddle-message`, whose domain makes progress while a call waits, on
 //! `heddle-transport` (shared memory, single copies) and on `heddle-rma-locks`; `heddle-engine` stands on it.
 //! An operation is complete when its function returns: at once where the target's memory is mapped, else by a
-//! single copy of the kernel's. None needs the target to be inside MPI.
+//! single copy of the kernel's, or on another machine by a thread of the library there. None needs the target
+//! to be inside MPI.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `plan.rs`, `offer.rs` | what the processes tell each other when they make a window |
 //! | `memory.rs`, `allocated.rs` | memory that others can map, also that of `MPI_Alloc_mem` |
 //! | `geometry.rs`, `control.rs` | the window block: a process's words for locks, counters, attached regions; waiting for them |
-//! | `remote.rs` | what a window needs of a transport; `machine.rs`: the processes of one machine |
+//! | `remote.rs` | what a window needs of a transport; `machine.rs`: the processes of this machine; `far`: those of others; `processes.rs`: all |
 //! | `attach.rs` | regions of dynamic windows |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
 //! | `algorithm.rs` | the algorithms of `MPI_Win_lock`; `levels.rs`: the levels of the machine, for those that are trees |
@@ -30,6 +31,7 @@ pub mod atomics;
 mod attach;
 mod control;
 mod exposure;
+pub mod far;
 mod geometry;
 mod levels;
 mod locks;
@@ -39,6 +41,7 @@ mod offer;
 mod passive_target;
 mod place;
 mod plan;
+mod processes;
 mod remote;
 mod service;
 mod target;

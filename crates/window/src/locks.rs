@@ -1,7 +1,7 @@
 //! The words of a window's locks, for `heddle-rma-locks`.
 
 use crate::geometry::WordAt;
-use crate::machine::Machine;
+use crate::processes::Processes;
 use crate::remote::{Change, Remote};
 use crate::window::Window;
 use heddle_rma_locks::{Rank, Rma, Word};
@@ -21,7 +21,7 @@ impl Window {
 /// The words of one target's lock.
 struct Words<'a> {
     rank: Rank,
-    remote: &'a Machine,
+    remote: &'a Processes,
     /// The first of the words in every process's block.
     first: WordAt,
 }

@@ -2,6 +2,7 @@
 //! single copies of the kernel, or by the window thread of its process where the kernel forbids those.
 
 use crate::control::{Control, LONGEST_PARK, POLLS, wait, wait_a_while};
+use crate::far::Reads;
 use crate::geometry::{BOUNCE, Geometry, WordAt};
 use crate::memory::no_memory;
 use crate::offer::Offer;
@@ -9,7 +10,7 @@ use crate::remote::{Change, Remote};
 use crate::service::{ASKED, DONE, IDLE, WindowThread};
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
-use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint::spin_loop;
 use heddle_platform::{Scope, futex};
 use heddle_spec::constants as mpi;
@@ -25,7 +26,8 @@ pub(crate) struct Machine {
     rank: usize,
     /// The processes' ranks in the job.
     processes: Box<[u32]>,
-    controls: Box<[Control]>,
+    /// By rank; `None` for processes of other machines.
+    controls: Box<[Option<Control>]>,
     geometry: Geometry,
     /// The thread that copies for processes which cannot, where there are such.
     thread: Mutex<Option<WindowThread>>,
@@ -52,8 +54,9 @@ impl Machine {
         let mut controls = Vec::new();
         for (index, offer) in offers.iter().enumerate() {
             controls.push(match own_control.take_if(|_| index == rank) {
-                Some(own) => own,
-                None => Control::new(map(domain, control_range(offer)?)?, geometry),
+                Some(own) => Some(own),
+                None if !domain.fabric().is_local(processes[index] as usize) => None,
+                None => Some(Control::new(map(domain, control_range(offer)?)?, geometry)),
             });
         }
         Ok(Machine {
@@ -91,7 +94,16 @@ impl Machine {
     /// The block of this process.
     #[inline(always)]
     pub(crate) fn own(&self) -> &Control {
-        &self.controls[self.rank]
+        self.control(self.rank)
+    }
+
+    /// The block of a process of this machine.
+    #[inline(always)]
+    fn control(&self, rank: usize) -> &Control {
+        match &self.controls[rank] {
+            Some(control) => control,
+            None => unreachable!("rank {rank} of the window is on another machine"),
+        }
     }
 
     /// Returns true if a process's memory that is not mapped can be reached only by its window thread.
@@ -106,11 +118,9 @@ impl Machine {
     /// Starts the window thread of this process.
     ///
     /// # Errors
-    /// `MPI_ERR_OTHER` if there is no thread to be had, `MPI_ERR_NO_MEM` if its words cannot be mapped.
+    /// `MPI_ERR_OTHER` if there is no thread to be had.
     pub(crate) fn start_thread(&self) -> Result<()> {
-        let Some(range) = self.own().memory().range() else { return Ok(()) };
-        let memory = map(self.domain, range)?;
-        let thread = WindowThread::start(Control::new(memory, self.geometry))?;
+        let thread = WindowThread::start(self.own().clone())?;
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
         Ok(())
     }
@@ -133,7 +143,7 @@ impl Machine {
     /// The bytes at `address` belong to the target's part of the window; those at `here` are
     /// valid, for reads if `writes`.
     unsafe fn copy_by_thread(&self, rank: usize, writes: bool, address: u64, here: *mut u8, len: usize) {
-        let desk = self.controls[rank].desk();
+        let desk = self.control(rank).desk();
         for at in (0..len).step_by(BOUNCE) {
             let part = BOUNCE.min(len - at);
             self.in_lock(rank, self.geometry().desk(), || {
@@ -168,7 +178,7 @@ impl Remote for Machine {
         self.copy_partner(rank).is_some() || self.has_threads()
     }
 
-    unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize) -> io::Result<()> {
+    unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize, _: &Reads) -> io::Result<()> {
         match self.copy_partner(rank) {
             // SAFETY: the caller vouches for `here`; the kernel checks the other side.
             Some(pid) => unsafe { single_copy::read(pid, address, here, len) },
@@ -179,6 +189,8 @@ impl Remote for Machine {
             }
         }
     }
+
+    fn finish(&self, _: usize, _: &Reads) {}
 
     unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()> {
         match self.copy_partner(rank) {
@@ -194,43 +206,34 @@ impl Remote for Machine {
 
     #[inline(always)]
     fn load(&self, rank: usize, word: WordAt) -> u64 {
-        self.controls[rank].word(word).load(Ordering::SeqCst)
+        self.control(rank).word(word).load(Ordering::SeqCst)
     }
 
     #[inline(always)]
     fn store(&self, rank: usize, word: WordAt, value: u64) {
-        self.controls[rank].word(word).store(value, Ordering::SeqCst);
+        self.control(rank).word(word).store(value, Ordering::SeqCst);
     }
 
     #[inline(always)]
     fn change(&self, rank: usize, word: WordAt, change: Change) -> u64 {
-        let cell = self.controls[rank].word(word);
-        match change {
-            Change::Add(operand) => cell.fetch_add(operand, Ordering::SeqCst),
-            Change::Swap(value) => cell.swap(value, Ordering::SeqCst),
-            Change::CompareAndSwap { expected, value } => {
-                match cell.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
-                    Ok(before) | Err(before) => before,
-                }
-            }
-        }
+        change_word(self.control(rank).word(word), change)
     }
 
     #[inline(always)]
     fn announce(&self, rank: usize, word: WordAt) {
-        self.controls[rank].event(word).wake(Scope::Machine);
+        self.control(rank).event(word).wake(Scope::Machine);
     }
 
     #[inline(always)]
     fn wait(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) {
-        let control = &self.controls[rank];
+        let control = self.control(rank);
         let cell = control.word(word);
         wait(self.domain, control.event(word), || is_over(cell.load(Ordering::SeqCst)));
     }
 
     #[inline(always)]
     fn wait_a_while(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) -> bool {
-        let control = &self.controls[rank];
+        let control = self.control(rank);
         let cell = control.word(word);
         wait_a_while(self.domain, control.event(word), || is_over(cell.load(Ordering::SeqCst)))
     }
@@ -241,6 +244,20 @@ impl Remote for Machine {
 
     #[inline(always)]
     fn complete(&self) {}
+}
+
+/// Changes a word, and returns its value before.
+#[inline(always)]
+pub(crate) fn change_word(word: &AtomicU64, change: Change) -> u64 {
+    match change {
+        Change::Add(operand) => word.fetch_add(operand, Ordering::SeqCst),
+        Change::Swap(value) => word.swap(value, Ordering::SeqCst),
+        Change::CompareAndSwap { expected, value } => {
+            match word.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(before) | Err(before) => before,
+            }
+        }
+    }
 }
 
 fn map(domain: &Domain, range: SharedRange) -> Result<SharedMemory> {

@@ -4,7 +4,7 @@ use crate::algorithm::{Algorithm, LockChoice};
 use crate::allocated;
 use crate::control::Control;
 use crate::geometry::{Contents, Geometry, REGIONS};
-use crate::levels;
+use crate::levels::{self, MOST_LEVELS};
 use crate::memory::allocate;
 use crate::plan::Plan;
 use heddle_message::domain::Domain;
@@ -29,6 +29,12 @@ pub struct Offer {
     memory: Range,
     /// Where its memory begins in that range.
     start: u64,
+    /// 1 if all processes of its machine map the memory, so that accumulates use processor atomics.
+    shared: u64,
+    /// The number by which processes of other machines name the window there.
+    number: u64,
+    /// The lowest rank in the job of its machine's processes, and 1.
+    machine: u64,
     /// The elements of the machine in which the process runs, for locks that have levels.
     elements: levels::Names,
     /// The algorithm of the locks, as its number in
@@ -85,7 +91,7 @@ impl Offer {
     /// memory of another offer.
     #[must_use]
     pub fn within(self, whole: &Offer, start: u64) -> Offer {
-        Offer { memory: whole.memory, start: whole.start + start, address: 0, ..self }
+        Offer { memory: whole.memory, start: whole.start + start, address: 0, shared: 1, ..self }
     }
 
     /// Proposes an algorithm for the locks. That of rank 0 is taken.
@@ -112,9 +118,21 @@ impl Offer {
         LockChoice { algorithm, counter_distance: distance as usize, locality, writers, bypasses }
     }
 
-    /// The names of the elements of the machine in which the process runs.
-    pub(crate) fn elements(&self) -> Vec<u64> {
-        levels::known(&self.elements)
+    /// The names of the elements in which the process runs, from the largest: its machine, if the window has
+    /// several, and those of the machine.
+    pub(crate) fn elements(&self, of_several_machines: bool) -> Vec<u64> {
+        let machine = of_several_machines.then_some(self.machine);
+        machine.into_iter().chain(levels::known(&self.elements)).take(MOST_LEVELS).collect()
+    }
+
+    /// Returns true if all processes of its machine map the memory.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared != 0
+    }
+
+    /// The number of the window there.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     pub(crate) fn address(&self) -> u64 {
@@ -146,10 +164,14 @@ pub struct Draft {
     disp_unit: u64,
     range: Option<SharedRange>,
     start: u64,
+    /// True if no other process of this machine could map the memory.
+    is_alone: bool,
+    number: u64,
+    machine: u64,
 }
 
 impl Draft {
-    fn new(domain: &Domain, geometry: Geometry) -> Result<Draft> {
+    fn new(domain: &Domain, geometry: Geometry, plan: &Plan) -> Result<Draft> {
         let control = allocate(domain, geometry.len())?;
         Ok(Draft {
             control: Control::new(control, geometry),
@@ -159,6 +181,10 @@ impl Draft {
             disp_unit: 1,
             range: None,
             start: 0,
+            // Alone on its machine, a process need not share its memory.
+            is_alone: !plan.dynamic && !plan.has_neighbours(domain),
+            number: plan.number,
+            machine: u64::from(domain.fabric().local_ranks().rank(0)) + 1,
         })
     }
 
@@ -170,7 +196,7 @@ impl Draft {
         let (processes, lock_words) = (plan.processes.len(), plan.lock_words());
         let regions = if plan.dynamic { REGIONS } else { 0 };
         let contents = Contents { processes, lock_words, regions, private: plan.private };
-        Draft::new(domain, Geometry::new(contents))
+        Draft::new(domain, Geometry::new(contents), plan)
     }
 
     /// Gives the part `size` bytes of new memory.
@@ -215,6 +241,9 @@ impl Draft {
             control: self.control.memory().range().into(),
             memory: self.range.into(),
             start: self.start,
+            shared: u64::from(self.is_alone || self.range.is_some()),
+            number: self.number,
+            machine: self.machine,
             ..Offer::default()
         }
     }

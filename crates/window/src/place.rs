@@ -1,6 +1,6 @@
 //! Data within a target: checked once, then put, got and accumulated.
 
-use crate::attach::is_attached;
+use crate::far::Reads;
 use crate::remote::Remote;
 use crate::target::Target;
 use crate::window::Window;
@@ -73,7 +73,7 @@ impl Window {
 
     fn check_span(&self, target: &Target, rank: usize, first: i64, end: i64) -> Result<()> {
         let inside = if self.is_dynamic() {
-            is_attached(self.remote(), rank, first as u64, end.wrapping_sub(first) as u64)
+            self.remote().is_attached(rank, first as u64, end.wrapping_sub(first) as u64)
         } else {
             first >= 0 && end as u64 <= target.size()
         };
@@ -227,30 +227,26 @@ impl Place<'_> {
             buffer.copy_to(&to, self.len);
             return Ok(());
         }
-        let mut at = 0;
+        let (remote, reads) = (self.window.remote(), Reads::default());
+        let (mut at, mut result) = (0, Ok(()));
         for run in self.datatype.runs(self.count, 0) {
-            // SAFETY: the runs are as long as the data together, for which the caller gives room.
-            unsafe { self.copy_run(false, run.offset, to.wrapping_add(at), run.len) }?;
+            let here = to.wrapping_add(at);
+            // SAFETY: `place` has checked that the run lies in the target's memory; the runs are as long as
+            // the data together, for which the caller gives room.
+            result = unsafe { remote.read(self.rank, self.address_of(run.offset), here, run.len, &reads) };
+            if result.is_err() {
+                break;
+            }
             at += run.len;
         }
-        Ok(())
+        remote.finish(self.rank, &reads);
+        result.map_err(|error| self.refused(&error))
     }
 
-    /// Copies a run of bytes from here to the target, or back. `offset` counts from the datatype's origin.
-    ///
-    /// # Safety
-    /// The bytes at `here` are valid, for reads if `writes`.
-    unsafe fn copy_run(&self, writes: bool, offset: i64, here: *mut u8, len: usize) -> Result<()> {
+    /// The address in the target's process of a run, which counts from the datatype's origin.
+    fn address_of(&self, offset: i64) -> u64 {
         let Memory::Remote(address) = self.memory else { unreachable!("memory that is mapped is a buffer") };
-        let (remote, there) = (self.window.remote(), address.wrapping_add_signed(offset));
-        let copied = if writes {
-            // SAFETY: `place` has checked that the run lies in the target's memory; `here` is the caller's.
-            unsafe { remote.write(self.rank, there, here, len) }
-        } else {
-            // SAFETY: `place` has checked that the run lies in the target's memory; `here` is the caller's.
-            unsafe { remote.read(self.rank, there, here, len) }
-        };
-        copied.map_err(|error| self.refused(&error))
+        address.wrapping_add_signed(offset)
     }
 
     /// Copies packed data here; it may be less than there is room for.
@@ -262,8 +258,10 @@ impl Place<'_> {
         let mut rest = bytes;
         for run in self.datatype.runs(self.count, 0) {
             let (part, behind) = rest.split_at(run.len.min(rest.len()));
-            // SAFETY: the slice has this length; the call only reads it.
-            unsafe { self.copy_run(true, run.offset, part.as_ptr().cast_mut(), part.len()) }?;
+            let (remote, address) = (self.window.remote(), self.address_of(run.offset));
+            // SAFETY: `place` has checked that the run lies in the target's memory; the slice has this length.
+            let written = unsafe { remote.write(self.rank, address, part.as_ptr(), part.len()) };
+            written.map_err(|error| self.refused(&error))?;
             rest = behind;
             if rest.is_empty() {
                 break;

@@ -10,6 +10,7 @@
 //! function returns. With a transport where that is not so, an operation is complete after
 //! [`complete`](Remote::complete), which every flush, unlock and end of an epoch calls.
 
+use crate::far::Reads;
 use crate::geometry::{Geometry, WordAt};
 use std::io;
 
@@ -29,14 +30,25 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
     /// Returns true if [`read`](Self::read) and [`write`](Self::write) reach a process's memory.
     fn reaches(&self, rank: usize) -> bool;
 
-    /// Copies `len` bytes at `address` in a process's own address space to `here`.
+    /// Begins to copy `len` bytes at `address` in a process's own address space to `here`.
     ///
     /// # Errors
     /// That of the system, if the memory cannot be read.
     ///
     /// # Safety
-    /// `here` has room for the bytes, and those at `address` belong to the process's part of the window.
-    unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize) -> io::Result<()>;
+    /// `here` has room for the bytes, which nobody else uses until the reads are [finished](Self::finish),
+    /// and those at `address` belong to the process's part of the window.
+    unsafe fn read(
+        &self,
+        rank: usize,
+        address: u64,
+        here: *mut u8,
+        len: usize,
+        reads: &Reads,
+    ) -> io::Result<()>;
+
+    /// Waits until the data of reads from a process is there.
+    fn finish(&self, rank: usize, reads: &Reads);
 
     /// Copies `len` bytes at `here` to `address` in a process's own address space.
     ///

@@ -3,9 +3,11 @@
 use crate::algorithm::{LockChoice, WindowLock};
 use crate::attach;
 use crate::exposure;
+use crate::far::{Far, Part, Peer};
 use crate::machine::Machine;
 use crate::offer::{Draft, Offer};
 use crate::plan::Plan;
+use crate::processes::Processes;
 use crate::remote::Remote;
 use crate::target::Target;
 use heddle_message::domain::Domain;
@@ -21,7 +23,7 @@ pub struct Window {
     domain: &'static Domain,
     rank: usize,
     /// How the other processes are reached.
-    remote: Machine,
+    remote: Processes,
     lock: WindowLock,
     lock_choice: LockChoice,
     lock_levels: usize,
@@ -44,29 +46,49 @@ impl Window {
     /// # Panics
     /// If there is not an offer for each process.
     pub fn new(domain: &'static Domain, plan: Plan, draft: Draft, offers: &[Offer]) -> Result<Window> {
-        let Plan { processes, rank, dynamic, private: _, lock } = plan;
+        let Plan { processes, rank, dynamic, private: _, number, lock } = plan;
         assert_eq!(processes.len(), offers.len(), "an offer for each process");
         let Draft { control, memory, base: own_base, .. } = draft;
-        let mut remote = Machine::new(domain, (rank, processes.clone()), (control, memory), offers)?;
+        let own_control = control.clone();
+        let mut machine = Machine::new(domain, (rank, processes.clone()), (control, memory), offers)?;
         let mut targets = Vec::new();
         for (index, offer) in offers.iter().enumerate() {
             let base = match own_base {
                 own if index == rank && !own.is_null() => own,
-                _ => remote.map_memory(offer)?,
+                _ if !domain.fabric().is_local(processes[index] as usize) => std::ptr::null_mut(),
+                _ => machine.map_memory(offer)?,
             };
-            // Alone in a window, a process need not share its memory.
-            let shared = offer.memory().is_some() || processes.len() == 1 && !dynamic;
             let size = if dynamic { u64::MAX } else { offer.size };
             let (process, address) = (processes[index], offer.address());
-            targets.push(Target::new(base, size, offer.disp_unit, shared, process, address));
+            targets.push(Target::new(base, size, offer.disp_unit, offer.is_shared(), process, address));
         }
+        let is_here = |process: u32| domain.fabric().is_local(process as usize);
+        let far = if processes.iter().all(|process| is_here(*process)) {
+            None
+        } else {
+            let peer = |(offer, process): (&Offer, &u32)| {
+                (!is_here(*process)).then(|| Peer { process: *process, window: offer.number() })
+            };
+            let own = &targets[rank];
+            Some(Far::new(domain, number, offers.iter().zip(&processes).map(peer).collect(), |counts| {
+                Part {
+                    control: own_control,
+                    base: own.base(),
+                    size: own.size(),
+                    dynamic,
+                    shared: own.is_shared(),
+                    counts,
+                }
+            })?)
+        };
         let count = processes.len();
-        let layout = lock.layout(&offers.iter().map(Offer::elements).collect::<Vec<_>>());
+        let elements = |offer: &Offer| offer.elements(far.is_some());
+        let layout = lock.layout(&offers.iter().map(elements).collect::<Vec<_>>());
         Ok(Window {
             targets: targets.into(),
             domain,
             rank,
-            remote,
+            remote: Processes::new(machine, far),
             lock_levels: layout.levels(),
             lock: lock.lock(layout),
             lock_choice: lock,
@@ -132,7 +154,7 @@ impl Window {
 
     /// How the other processes are reached.
     #[inline(always)]
-    pub(crate) fn remote(&self) -> &Machine {
+    pub(crate) fn remote(&self) -> &Processes {
         &self.remote
     }
 
@@ -186,7 +208,8 @@ impl Window {
             rank != self.rank
                 && target.base().is_null()
                 && target.size() > 0
-                && self.remote.needs_thread(rank)
+                && self.remote.far(rank).is_none()
+                && self.remote.machine().needs_thread(rank)
         };
         self.targets.iter().enumerate().any(is_out_of_reach)
     }
@@ -194,9 +217,9 @@ impl Window {
     /// Starts the window thread of this process, since another one needs it.
     ///
     /// # Errors
-    /// `MPI_ERR_OTHER` if there is no thread to be had, `MPI_ERR_NO_MEM` if its words cannot be mapped.
+    /// `MPI_ERR_OTHER` if there is no thread to be had.
     pub fn start_thread(&self) -> Result<()> {
-        self.remote.start_thread()
+        self.remote.machine().start_thread()
     }
 
     /// Ends the window thread, if there is one, and gives this process's memory back to the system. The

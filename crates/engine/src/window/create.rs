@@ -3,17 +3,17 @@
 //! Each process makes its part and tells the others of it; then each maps the others' parts. A process that
 //! fails on the way tells that, too, so that all processes return an error and none waits for ever.
 
+use super::exchange::{exchange, introduce};
 use super::hints::Hints;
 use super::object::{WINS, Win, WinRef, bad_handle};
 use crate::comm_management;
-use heddle_collective::{Part, allgather, barrier, run};
+use heddle_collective::{barrier, run};
 use heddle_comm::CommRef;
-use heddle_comm::datatype;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::lifetime;
 use heddle_message::domain::{self, Domain};
 use heddle_spec::constants as mpi;
-use heddle_window::{Draft, LockChoice, Offer, Plan, Window};
+use heddle_window::{Draft, LockChoice, Offer, Plan, Window, far};
 
 /// The memory of a window, as this process gives it or wants it.
 #[derive(Debug, Clone, Copy)]
@@ -87,19 +87,10 @@ impl Memory {
 /// begins. If this process cannot take part, `hints` is the reason.
 ///
 /// # Errors
-/// `MPI_ERR_UNSUPPORTED_OPERATION` for processes on several machines; that of `hints`; `MPI_ERR_SIZE`,
-/// `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all processes if one of them fails.
+/// That of `hints`; `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED` for
+/// shared memory of several machines, in all processes if one of them fails.
 pub fn create(comm: &CommRef, memory: Memory, hints: Result<Hints>) -> Result<(usize, *mut u8)> {
     let domain = domain::current()?;
-    let elsewhere = |world: &usize| !domain.fabric().is_local(*world);
-    if let Some(world) = (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank)).find(elsewhere) {
-        let message = format!(
-            "a window of processes on several machines is not supported yet: process {world} of MPI_COMM_WORLD \
-             is on another machine than process {}",
-            domain.rank()
-        );
-        return Err(Error::new(mpi::MPI_ERR_UNSUPPORTED_OPERATION, message));
-    }
     // A communicator of the window's own, so that its messages meet no others.
     let inner = comm_management::create(comm, &comm.group)?;
     let made = made(domain, &CommRef::from_handle(inner)?, memory, hints);
@@ -120,8 +111,17 @@ fn made(
     let processes: Box<[u32]> =
         (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank)).map(|world| world as u32).collect();
     let dynamic = matches!(memory, Memory::Dynamic);
+    let elsewhere = processes.iter().find(|process| !domain.fabric().is_local(**process as usize));
+    let mut number = 0;
+    if let Some(process) = elsewhere {
+        if let Memory::Shared { .. } = memory {
+            return Err(not_shared(domain, *process));
+        }
+        introduce(domain, comm, &processes)?;
+        number = far::new_number(domain)?;
+    }
     let private = matches!(memory, Memory::Exposed { .. } | Memory::Dynamic);
-    let plan = Plan { processes, rank: comm.rank(), dynamic, private, lock: hints.lock };
+    let plan = Plan { processes, rank: comm.rank(), dynamic, private, number, lock: hints.lock };
     let (draft, mut offers) = part(domain, comm, memory, measured, &hints, &plan)?;
     let lock = offers[0].lock();
     if let Memory::Shared { .. } = memory {
@@ -152,6 +152,16 @@ fn made(
     lifetime::before_creation();
     let handle = WINS.insert(Win::new(window, comm.keep(), base, memory.flavor(), hints));
     Ok((handle, base))
+}
+
+fn not_shared(domain: &Domain, process: u32) -> Error {
+    let message = format!(
+        "processes of several machines share no memory: process {process} of MPI_COMM_WORLD is on another \
+         machine than process {}; MPI_Comm_split_type with MPI_COMM_TYPE_SHARED gives a communicator of one \
+         machine",
+        domain.rank()
+    );
+    Error::new(mpi::MPI_ERR_RMA_SHARED, message)
 }
 
 /// This process's part, of which `measured` is the size and the displacement unit, and the offers of all.
@@ -220,19 +230,6 @@ fn check(offers: &[Offer], own: Option<&Error>) -> Result<()> {
             Err(Error::new(offer.failure as i32, message))
         }
     }
-}
-
-/// Tells all processes the offer of each.
-fn exchange(comm: &CommRef, own: Offer) -> Result<Vec<Offer>> {
-    let mut offers = vec![Offer::default(); comm.size()];
-    offers[comm.rank()] = own;
-    let byte = datatype::from_handle(mpi::MPI_BYTE)?;
-    let address = offers.as_mut_ptr().cast::<u8>();
-    // SAFETY: the vector has an offer for each rank, which consists of words without gaps,
-    // and it outlives the call.
-    let all = unsafe { Part::new(address, size_of::<Offer>() as i64, &byte) }?;
-    run(comm, |talk| allgather(talk, None, all))?;
-    Ok(offers)
 }
 
 /// `MPI_Win_free`: waits for all processes, so that no operation on this process's memory is under way.

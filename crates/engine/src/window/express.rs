@@ -220,7 +220,9 @@ pub fn flush_express(rank: i32, win: usize) -> Express {
         win,
         #[inline(always)]
         |window| {
-            if !window.peek(rank).ok_or(Refusal::Unfit)?.is_locked() {
+            let target = window.peek(rank).ok_or(Refusal::Unfit)?;
+            // Operations on memory that is mapped are complete; others may be under way.
+            if !target.is_locked() || target.base().is_null() {
                 return Err(Refusal::Unfit);
             }
             window.sync();

@@ -12,6 +12,7 @@
 
 mod create;
 mod epochs;
+mod exchange;
 mod express;
 mod hints;
 mod object;

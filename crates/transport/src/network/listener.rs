@@ -19,21 +19,22 @@
 //! and is rung for, since its flag was up before it looked. A beat takes what has come to the descriptors, so
 //! it rings, too.
 
+use super::at_exit::{LISTENER, end_at_exit, with_network};
 use super::signal::Signal;
-use heddle_platform::{background, fork};
+use heddle_platform::background;
 use std::io;
 use std::os::fd::RawFd;
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How long the listener waits where a provider has no descriptor.
+/// How often a descriptor may be readable in vain.
+const PATIENCE_IN_VAIN: u32 = 4;
+/// How long the listener waits where a provider has no descriptor, or does not use it rightly.
 const WITHOUT_DESCRIPTOR: Duration = Duration::from_millis(1);
 /// The pause before the listener sends packets that their threads have left open.
 const PAUSE: Duration = Duration::from_micros(100);
 /// The number of pauses without an open packet after which it waits to be called.
 const PATIENCE: u32 = 10;
-/// The thread's name.
-const NAME: &str = "heddle-network";
 
 /// The listener of a process.
 #[derive(Debug)]
@@ -78,7 +79,8 @@ impl Listener {
             if signal.is_armed() {
                 // A thread may have left a packet open before this one was armed.
                 duties.send_open();
-                wait_for(descriptors.as_deref(), left(&rhythm));
+                let mut waits = Waits::new(descriptors.as_deref());
+                while waits.wait(left(&rhythm)) && !duties.has_work() {}
             }
             if let Some(rhythm) = &mut rhythm {
                 rhythm.beat_if_due();
@@ -88,7 +90,7 @@ impl Listener {
             }
         };
         // It lives as long as the process.
-        background::start(NAME, None, body)?;
+        background::start(LISTENER, None, body)?;
         self.signal.listener_is_there();
         Ok(())
     }
@@ -98,6 +100,9 @@ impl Listener {
 pub(super) trait Duties: Send + 'static {
     /// Wakes the sleepers.
     fn ring(&self);
+
+    /// Returns true if there is something to do.
+    fn has_work(&self) -> bool;
 
     /// Sends the packets that were left open. Returns true if there were some.
     fn send_open(&self) -> bool;
@@ -117,22 +122,22 @@ fn send_open_packets(signal: &Signal, duties: &impl Duties) {
 }
 
 /// Beats, and when the next one is due.
-struct Rhythm {
+pub(super) struct Rhythm {
     beats: Beats,
     due: Instant,
 }
 
 impl Rhythm {
-    fn new(beats: Beats) -> Rhythm {
+    pub(super) fn new(beats: Beats) -> Rhythm {
         Rhythm { due: Instant::now() + beats.interval, beats }
     }
 
     /// The time until the next beat.
-    fn left(&self) -> Duration {
+    pub(super) fn left(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    fn beat_if_due(&mut self) {
+    pub(super) fn beat_if_due(&mut self) {
         if self.left().is_zero() {
             with_network(|| (self.beats.beat)());
             self.due = Instant::now() + self.beats.interval;
@@ -140,38 +145,41 @@ impl Rhythm {
     }
 }
 
-/// Held by the listener while it uses the network, and by the process while it ends: libfabric may be gone
-/// then.
-static NETWORK: Mutex<()> = Mutex::new(());
-
-/// Uses the network, unless the process ends.
-pub(super) fn with_network<R>(what: impl FnOnce() -> R) -> R {
-    let _not_at_the_end = NETWORK.lock().unwrap_or_else(PoisonError::into_inner);
-    what()
+/// Waits for descriptors. One may be readable although there is nothing to do: those of `tcp;ofi_rxm` 1.17 are
+/// so for ever once strangers have written to its ports. After a few such times they are left alone.
+pub(super) struct Waits<'a> {
+    descriptors: Option<&'a [RawFd]>,
+    vain: u32,
 }
 
-fn end_at_exit() {
-    extern "C" fn at_exit() {
-        // A forked child has no listener, which may have held the mutex at that moment. A beat that ends the
-        // job ends the process, too.
-        if !fork::is_child() && std::thread::current().name() != Some(NAME) {
-            std::mem::forget(NETWORK.lock().unwrap_or_else(PoisonError::into_inner));
-        }
+impl<'a> Waits<'a> {
+    pub(super) fn new(descriptors: Option<&'a [RawFd]>) -> Waits<'a> {
+        Waits { descriptors, vain: 0 }
     }
-    static ONCE: Once = Once::new();
-    fork::watch();
-    // SAFETY: the function lives as long as the process. If there is no room for it, the listener may use the
-    // network while the process ends.
-    ONCE.call_once(|| _ = unsafe { libc::atexit(at_exit) });
-}
 
-/// Waits until one of the descriptors is readable, for that time at most.
-fn wait_for(descriptors: Option<&[RawFd]>, longest: Option<Duration>) {
-    let watched = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    let longest = if descriptors.is_some() { longest } else { Some(WITHOUT_DESCRIPTOR) };
-    let mut watched: Vec<_> = descriptors.unwrap_or_default().iter().copied().map(watched).collect();
-    // A part of a millisecond counts as one, so that no time is spent in turns without a wait.
-    let timeout = longest.map_or(-1, |longest| longest.as_micros().div_ceil(1000) as i32);
-    // SAFETY: a list of that length. An interrupted call only makes the sleepers look once more.
-    unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, timeout) };
+    /// There was something to do.
+    pub(super) fn are_not_in_vain(&mut self) {
+        self.vain = 0;
+    }
+
+    /// Waits until one of the descriptors is readable, or may be, for that time at most. Returns false if the
+    /// time is over.
+    pub(super) fn wait(&mut self, longest: Option<Duration>) -> bool {
+        if longest == Some(Duration::ZERO) {
+            return false;
+        }
+        let descriptors = self.descriptors.filter(|_| self.vain < PATIENCE_IN_VAIN);
+        self.vain += 1;
+        let longest = match descriptors {
+            Some(_) => longest,
+            None => Some(WITHOUT_DESCRIPTOR.min(longest.unwrap_or(WITHOUT_DESCRIPTOR))),
+        };
+        let watched = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut watched: Vec<_> = descriptors.unwrap_or_default().iter().copied().map(watched).collect();
+        // A part of a millisecond counts as one, so that no time is spent in turns without a wait.
+        let timeout = longest.map_or(-1, |longest| longest.as_micros().div_ceil(1000) as i32);
+        // SAFETY: a list of that length. An interrupted call only makes the caller look once more.
+        unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, timeout) };
+        true
+    }
 }

@@ -15,12 +15,16 @@
 //! | `heartbeat.rs` | whether a peer is alive |
 //! | `listener.rs` | the thread that wakes sleepers, sends open packets and lets ports beat |
 //! | `signal.rs` | the word by which threads call it |
+//! | `at_exit.rs` | keeps the library's threads from using the network while the process ends |
+//! | `one_sided.rs` | the port for operations that a thread of the library carries out at their target |
 
 mod address;
+mod at_exit;
 mod buffers;
 mod connection;
 mod heartbeat;
 mod listener;
+mod one_sided;
 mod pace;
 mod packet;
 mod port;
@@ -30,16 +34,18 @@ mod tests;
 
 use crate::error::TransportError;
 use crate::single_copy::random;
+use at_exit::with_network;
 pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
-use listener::{Beats, Duties, Listener, with_network};
+use listener::{Beats, Duties, Listener};
+pub use one_sided::{Handler, OneSided, Polled, Request};
 pub(crate) use pace::Pace;
 pub use port::{Exposed, Fetch};
 pub(crate) use port::{Outgoing, Port, ProcessInfo};
 use signal::Signal;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Which network is used between machines (`HEDDLE_FABRIC`, `HEDDLE_FABRIC_DOMAIN`).
@@ -123,6 +129,10 @@ impl<R: Fn() + Send + 'static> Duties for Service<R> {
         (self.ring)();
     }
 
+    fn has_work(&self) -> bool {
+        with_network(|| self.ports.iter().any(|port| !port.is_empty()))
+    }
+
     fn send_open(&self) -> bool {
         with_network(|| self.ports.iter().fold(false, |sent, port| port.send_open() | sent))
     }
@@ -135,6 +145,10 @@ pub(crate) struct Ports {
     listener: Listener,
     /// The time after which a silent peer is lost, if it ever is.
     timeout: Option<Duration>,
+    /// The port for one-sided operations, once it is wanted.
+    one_sided: OnceLock<Arc<OneSided>>,
+    process: ProcessInfo,
+    provider: Arc<Provider>,
 }
 
 impl Ports {
@@ -156,6 +170,9 @@ impl Ports {
         if there != vnis {
             return Err(TransportError::Vnis { here: there, machine: vnis });
         }
+        let Some(provider) = opened.first().map(port::Opened::provider) else {
+            return Err(TransportError::NoNetwork { rank: process.rank as usize });
+        };
         let (mut ports, signal) = (Vec::new(), Arc::new(Signal::new()));
         for (vni, opened) in opened.into_iter().enumerate() {
             // SAFETY: by the caller's promise.
@@ -163,7 +180,14 @@ impl Ports {
             ports.push(Arc::new(port.map_err(|source| TransportError::Reserve { source })?));
         }
         let descriptors = ports.iter().map(|port| port.wait_descriptor()).collect();
-        Ok(Ports { ports, listener: Listener::new(signal, descriptors), timeout })
+        Ok(Ports {
+            ports,
+            listener: Listener::new(signal, descriptors),
+            timeout,
+            one_sided: OnceLock::new(),
+            process: process.clone(),
+            provider,
+        })
     }
 
     /// The port of a VNI.
@@ -182,6 +206,25 @@ impl Ports {
         self.listener.start(beats, Service { ports: self.ports.clone(), ring });
     }
 
+    /// The port for one-sided operations, opened by the first call, which no other call is beside.
+    ///
+    /// # Errors
+    /// That of the network.
+    pub(crate) fn one_sided(&self) -> Result<&Arc<OneSided>, TransportError> {
+        if let Some(port) = self.one_sided.get() {
+            return Ok(port);
+        }
+        let opened = port::Opened::new(&self.provider, random())?;
+        let port = OneSided::new(self.process.clone(), opened, self.timeout)?;
+        Ok(self.one_sided.get_or_init(|| Arc::new(port)))
+    }
+
+    /// All ports that are open.
+    fn all(&self) -> impl Iterator<Item = &Port> {
+        let one_sided = self.one_sided.get().map(|one_sided| one_sided.port());
+        self.ports.iter().map(|port| &**port).chain(one_sided)
+    }
+
     /// Lets the listener ring when something comes from the network. Returns false if there is something to
     /// do already, or no listener.
     pub(crate) fn arm(&self) -> bool {
@@ -190,16 +233,16 @@ impl Ports {
 
     /// Tells the peers that this process leaves the network, or that it is there again.
     pub(crate) fn set_leaves(&self, leaves: bool) {
-        self.ports.iter().for_each(|port| port.set_leaves(leaves));
+        self.all().for_each(|port| port.set_leaves(leaves));
     }
 
     /// Returns true if the network has taken everything that was sent.
     pub(crate) fn are_drained(&self) -> bool {
-        self.ports.iter().all(|port| port.is_drained())
+        self.all().all(Port::is_drained)
     }
 
     /// The number of packets that came from processes which do not belong to the job.
     pub(crate) fn strangers(&self) -> u64 {
-        self.ports.iter().map(|port| port.strangers()).sum()
+        self.all().map(Port::strangers).sum()
     }
 }

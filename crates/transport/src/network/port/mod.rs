@@ -53,6 +53,11 @@ impl Opened {
         Ok(Opened { endpoint: Endpoint::open(provider)?, key, provider: Arc::clone(provider) })
     }
 
+    /// The provider that it was made with.
+    pub(super) fn provider(&self) -> Arc<Provider> {
+        Arc::clone(&self.provider)
+    }
+
     /// The words by which others find the port.
     pub(super) fn address(&self, vnis: usize) -> Result<VniAddress, heddle_libfabric::Error> {
         Ok(VniAddress { vnis, key: self.key, name: self.endpoint.name()?, host: heddle_bootstrap::host() })
@@ -83,6 +88,7 @@ impl Port {
             complete: VecDeque::new(),
             arrived: VecDeque::with_capacity(RECEIVES),
             connections: HashMap::new(),
+            known: HashMap::new(),
             open: Vec::new(),
             polls: 1,
             delayed: VecDeque::new(),

@@ -66,6 +66,8 @@ pub(super) struct State {
     /// Arrivals, in the order of the senders.
     pub(super) arrived: VecDeque<Arrival>,
     pub(super) connections: HashMap<u32, Connection>,
+    /// The addresses of peers that need not be asked of the launcher.
+    pub(super) known: HashMap<u32, String>,
     /// The connections that have an open packet.
     pub(super) open: Vec<u32>,
     /// The number of polls so far.
@@ -100,16 +102,28 @@ impl Port {
     /// The connection to a rank, made when it is first needed.
     pub(super) fn connection<'a>(&self, state: &'a mut State, peer: u32) -> &'a mut Connection {
         if !state.connections.contains_key(&peer) {
-            let connection = self.connect(&mut state.endpoint, peer);
+            let connection = self.connect(state, peer);
             state.connections.insert(peer, connection);
         }
         let Some(connection) = state.connections.get_mut(&peer) else { unreachable!("it was made") };
         connection
     }
 
+    /// Says where a peer is found that it has no connection to yet.
+    pub(in crate::network) fn know(&self, peer: u32, address: &str) {
+        let mut state = self.state();
+        if !state.connections.contains_key(&peer) {
+            state.known.insert(peer, address.to_owned());
+        }
+    }
+
     #[cold]
-    fn connect(&self, endpoint: &mut Endpoint, peer: u32) -> Connection {
-        let connected = (self.process.word_of)(peer, self.vni).and_then(|word| {
+    fn connect(&self, state: &mut State, peer: u32) -> Connection {
+        let word = match state.known.remove(&peer) {
+            Some(word) => Ok(word),
+            None => (self.process.word_of)(peer, self.vni),
+        };
+        let connected = word.and_then(|word| {
             let Some(address) = VniAddress::parse(&word) else {
                 return Err(format!("its address is {word:?}, which no rank has left"));
             };
@@ -120,7 +134,7 @@ impl Port {
                      all ranks"
                 ));
             }
-            Connection::new(endpoint, peer, &address)
+            Connection::new(&mut state.endpoint, peer, &address)
         });
         connected.unwrap_or_else(|why| self.lose(peer, None, why))
     }

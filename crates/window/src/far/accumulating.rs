@@ -1,0 +1,168 @@
+//! Accumulates between machines: at their origin, and at their target.
+
+use super::part::Part;
+use super::{Far, Reads};
+use crate::accumulate::{Accumulate, Stream, unaligned};
+use crate::atomics::{self, can_be_atomic};
+use crate::control::{LONGEST_PARK, POLLS};
+use crate::place::Place;
+use heddle_datatype::Op;
+use heddle_platform::Scope;
+use heddle_platform::atomic::Ordering;
+use heddle_platform::hint::spin_loop;
+
+impl Place<'_> {
+    /// Combines `len` bytes of operands with the data at `address` of a process on another machine.
+    pub(crate) fn accumulate_far(
+        &self,
+        far: &Far,
+        address: u64,
+        accumulate: &Accumulate,
+        len: usize,
+        stream: Stream,
+    ) {
+        let operator = accumulate.operation.op;
+        if operator == Op::NoOp && stream.results.is_null() {
+            return;
+        }
+        let element = accumulate.element;
+        let size = element.size() as usize;
+        let wanted = (operator as u16, accumulate.basic.handle, size);
+        let (reads, mut at) = (Reads::default(), 0);
+        let begin = |address: u64, at: usize, len: usize| {
+            let advance =
+                |pointer: *mut u8| if pointer.is_null() { pointer } else { pointer.wrapping_add(at) };
+            let (operands, results) = (advance(stream.operands.cast_mut()), advance(stream.results));
+            // SAFETY: the streams are as long as the data, and the reads are finished below.
+            unsafe {
+                far.accumulate(self.rank, wanted, address, (operands.cast_const(), results), len, &reads);
+            };
+        };
+        for run in self.datatype().runs(self.count(), 0) {
+            let run_len = run.len.min(len - at);
+            let start = address.wrapping_add_signed(run.offset);
+            if element.is_contiguous() {
+                begin(start, at, run_len);
+            } else {
+                // Elements with gaps go one by one. A run may have the end of one and the beginning of another.
+                let first = at.next_multiple_of(size) - at;
+                for inside in (first..run_len).step_by(size) {
+                    begin(start.wrapping_add(inside as u64), at + inside, size);
+                }
+            }
+            at += run_len;
+            if at == len {
+                break;
+            }
+        }
+        far.finish(&reads);
+    }
+}
+
+impl Accumulate {
+    /// An operator on elements of a predefined type, as another process names them.
+    pub(super) fn named(op: u16, handle: u64) -> Option<Accumulate> {
+        let element = heddle_datatype::predefined(usize::try_from(handle).ok()?)?;
+        Accumulate::new(Op::from_handle(op.into())?, element).ok()
+    }
+
+    /// The bytes from the first to the last of `len` bytes of packed elements; `None` if they are no whole
+    /// elements, or several with gaps.
+    pub(super) fn span(&self, len: usize) -> Option<u64> {
+        let size = self.element.size() as usize;
+        match len {
+            0 => None,
+            _ if self.element.is_contiguous() => len.is_multiple_of(size).then_some(len as u64),
+            _ => (len == size).then_some(self.element.true_extent() as u64),
+        }
+    }
+
+    /// Returns true if the operator needs operands.
+    pub(super) fn has_operands(&self) -> bool {
+        self.operation.op != Op::NoOp
+    }
+}
+
+impl Part {
+    /// Combines `len` bytes of packed operands with the elements at `to`, and copies those before to `before`
+    /// unless that is empty.
+    ///
+    /// # Safety
+    /// The elements lie in the window's memory; `operands` is as long if the operator needs some.
+    pub(super) unsafe fn accumulate(
+        &self,
+        accumulate: &Accumulate,
+        to: *mut u8,
+        operands: &[u8],
+        before: &mut [u8],
+        len: usize,
+    ) {
+        let size = accumulate.atomic_size();
+        let results = if before.is_empty() { std::ptr::null_mut() } else { before.as_mut_ptr() };
+        let operands = operands.as_ptr();
+        if self.shared && can_be_atomic(size, to) {
+            // SAFETY: by the caller's promise.
+            unsafe {
+                atomics::accumulate(&accumulate.operation, size, to, operands, results, len / size);
+            };
+        } else if accumulate.element.is_contiguous() {
+            // SAFETY: by the caller's promise.
+            self.in_accumulate_lock(|| unsafe { unaligned(accumulate, to, operands, results, len) });
+        } else {
+            self.in_accumulate_lock(|| {
+                // SAFETY: by the caller's promise; one element with gaps.
+                unsafe { accumulate.one_with_gaps(to, operands, results) };
+            });
+        }
+    }
+
+    /// Stores the second value in the element at `to` if that holds the first; `before` gets the element
+    /// before.
+    ///
+    /// # Safety
+    /// The element lies in the window's memory and is as long as the three others.
+    pub(super) unsafe fn compare_and_swap(
+        &self,
+        to: *mut u8,
+        (expected, value): (&[u8], &[u8]),
+        before: &mut [u8],
+    ) {
+        let (size, result) = (before.len(), before.as_mut_ptr());
+        if self.shared && can_be_atomic(size, to) {
+            // SAFETY: by the caller's promise.
+            return unsafe {
+                atomics::compare_and_swap(size, to, expected.as_ptr(), value.as_ptr(), result);
+            };
+        }
+        self.in_accumulate_lock(|| {
+            // SAFETY: by the caller's promise.
+            unsafe { result.copy_from(to, size) };
+            if *before == *expected {
+                // SAFETY: by the caller's promise.
+                unsafe { to.copy_from(value.as_ptr(), size) };
+            }
+        });
+    }
+
+    /// Runs `change` while no other thread and no process of this machine is in the accumulate lock. Those
+    /// hold it for copies alone, and wait for nothing that this thread does.
+    fn in_accumulate_lock(&self, change: impl FnOnce()) {
+        let lock = self.control.geometry().accumulate_lock();
+        let (word, event) = (self.control.word(lock), self.control.event(lock));
+        let mut polls = 0;
+        while word.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+            polls += 1;
+            if polls < POLLS {
+                spin_loop();
+                continue;
+            }
+            let ticket = event.prepare();
+            if word.load(Ordering::SeqCst) != 0 {
+                ticket.sleep(Some(LONGEST_PARK), Scope::Machine);
+            }
+        }
+        change();
+        word.store(0, Ordering::SeqCst);
+        event.wake(Scope::Machine);
+    }
+}

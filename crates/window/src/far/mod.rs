@@ -1,0 +1,319 @@
+//! Processes of a window on other machines: each operation is a message to a thread at its target.
+//!
+//! ```text
+//!   origin                               target
+//!   put, accumulate ─────────────────▶   the library's thread writes, and counts
+//!                   ◀───────── count ──  once for all that came together
+//!   get, atomic     ─────────────────▶   the library's thread reads, or changes
+//!                   ◀────────── data ──
+//! ```
+//!
+//! The thread changes words and elements by the processor's atomic operations, or in the accumulate lock,
+//! exactly as the processes of its own machine do; so operations of both kinds are atomic with each other. A
+//! network's own atomic operations would not be.
+//!
+//! Messages of one process to another stay in order, so a word that is changed after a put is seen after it.
+//! Puts and accumulates without a result are complete at the target when [`complete`](Far::complete) returns;
+//! all others are when their function does.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `wire.rs` | the messages |
+//! | `accumulating.rs` | accumulates at their origin and at their target |
+//! | `calls.rs` | operations that wait for their answers |
+//! | `counts.rs` | operations that are only counted |
+//! | `part.rs` | this process's part of a window, as others reach it |
+//! | `service.rs` | sending, and waiting, for all windows of the process |
+//! | `carry_out.rs` | what is done with the messages that arrive |
+
+mod accumulating;
+mod calls;
+mod carry_out;
+mod counts;
+mod part;
+mod service;
+mod wire;
+
+use crate::geometry::WordAt;
+use calls::Call;
+pub(crate) use calls::Call as Reads;
+pub(crate) use counts::Counts;
+use heddle_message::domain::Domain;
+use heddle_message::error::Result;
+pub(crate) use part::Part;
+use service::Service;
+use std::sync::Arc;
+use std::time::Duration;
+pub(crate) use wire::WordOperation;
+use wire::{Kind, LONGEST, message};
+
+/// How many messages of one read may be under way.
+const DEPTH: u32 = 16;
+/// The pauses between two looks at a word on another machine.
+const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
+/// How often a thread looks at a word, if it waits for a while only.
+const LOOKS: u32 = 8;
+
+/// Opens this process's port for windows, if it is not open. Returns the words by which others find it.
+///
+/// # Errors
+/// `MPI_ERR_OTHER` if the network refuses, or there is no thread to be had.
+pub fn open(domain: &'static Domain) -> Result<String> {
+    Ok(service::of(domain)?.address().to_owned())
+}
+
+/// Says where the port of a process of the job is found.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn meet(domain: &'static Domain, process: usize, address: &str) -> Result<()> {
+    service::of(domain)?.know(process, address);
+    Ok(())
+}
+
+/// The number of a window that is to be made, among those of this process.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn new_number(domain: &'static Domain) -> Result<u64> {
+    Ok(service::of(domain)?.new_number())
+}
+
+/// A process on another machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer {
+    /// Its rank in the job.
+    pub(crate) process: u32,
+    /// The number of the window there.
+    pub(crate) window: u64,
+}
+
+/// The processes of a window that are on other machines.
+#[derive(Debug)]
+pub(crate) struct Far {
+    service: Arc<Service>,
+    /// The number of the window here.
+    window: u64,
+    /// By rank; `None` for those of this machine.
+    peers: Box<[Option<Peer>]>,
+    counts: Arc<Counts>,
+}
+
+impl Far {
+    /// Lets the peers reach this process's part from now on, under the number that the window has here.
+    ///
+    /// # Errors
+    /// Those of [`open`].
+    pub(crate) fn new(
+        domain: &'static Domain,
+        window: u64,
+        peers: Box<[Option<Peer>]>,
+        part: impl FnOnce(Arc<Counts>) -> Part,
+    ) -> Result<Far> {
+        let service = Arc::clone(service::of(domain)?);
+        let processes = peers.iter().map(|peer| peer.map(|peer| peer.process));
+        let counts = Arc::new(Counts::new(processes.collect()));
+        service.add(window, part(Arc::clone(&counts)));
+        Ok(Far { service, window, peers, counts })
+    }
+
+    /// Peers reach this process's part no more.
+    pub(crate) fn withdraw(&self) {
+        self.service.remove(self.window);
+    }
+
+    /// Returns true if a rank is one of them.
+    #[inline(always)]
+    pub(crate) fn has(&self, rank: usize) -> bool {
+        self.peers[rank].is_some()
+    }
+
+    fn peer(&self, rank: usize) -> Peer {
+        match self.peers[rank] {
+            Some(peer) => peer,
+            None => unreachable!("rank {rank} of the window is on this machine"),
+        }
+    }
+
+    /// Begins to copy `len` bytes at `address` in a process's address space to `here`.
+    ///
+    /// # Safety
+    /// `here` has room for the bytes, which nobody else uses until the reads are [finished](Self::finish).
+    pub(crate) unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize, reads: &Reads) {
+        let Peer { process, window } = self.peer(rank);
+        for at in (0..len).step_by(LONGEST) {
+            let part = LONGEST.min(len - at);
+            if reads.left() >= DEPTH {
+                self.service.wait_until(|| reads.left() < DEPTH);
+            }
+            // SAFETY: by the caller's promise.
+            let token = unsafe { self.service.calls().begin(reads, here.wrapping_add(at), part) };
+            let words = [address.wrapping_add(at as u64), part as u64, 0];
+            self.service.send(process, &message(Kind::Read, 0, (window, token), words, 0), |_| {});
+        }
+    }
+
+    /// Waits until the data of reads is there.
+    pub(crate) fn finish(&self, reads: &Reads) {
+        self.service.wait_until(|| reads.left() == 0);
+    }
+
+    /// Copies `len` bytes at `here` to `address` in a process's address space, where they are once
+    /// [`complete`](Self::complete) returns.
+    ///
+    /// # Safety
+    /// The bytes at `here` are valid.
+    pub(crate) unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) {
+        let Peer { process, window } = self.peer(rank);
+        for at in (0..len).step_by(LONGEST) {
+            let part = LONGEST.min(len - at);
+            let words = [address.wrapping_add(at as u64), 0, 0];
+            self.counts.ask(rank);
+            let message = message(Kind::Write, 0, (window, self.window), words, part);
+            self.service.send(process, &message, |payload| {
+                // SAFETY: the payload has room for the bytes, which are valid by the caller's promise.
+                unsafe { payload.copy_from_nonoverlapping(here.wrapping_add(at), part) }
+            });
+        }
+    }
+
+    /// Loads, stores or changes a word, and wakes those that wait for it. Returns its value before.
+    pub(crate) fn word(&self, rank: usize, word: WordAt, operation: WordOperation) -> u64 {
+        let (code, operands) = operation.code();
+        let at = (word.offset as u64) << 32 | word.event as u64;
+        self.ask(rank, Kind::Word, code, [at, operands[0], operands[1]])
+    }
+
+    /// Returns true if the bytes lie in a region that the process has attached.
+    pub(crate) fn is_attached(&self, rank: usize, address: u64, len: u64) -> bool {
+        self.ask(rank, Kind::Attached, 0, [address, len, 0]) != 0
+    }
+
+    /// Asks for a value.
+    fn ask(&self, rank: usize, kind: Kind, aux: u16, words: [u64; 3]) -> u64 {
+        let (Peer { process, window }, call) = (self.peer(rank), Call::default());
+        // SAFETY: no bytes are asked for.
+        let token = unsafe { self.service.calls().begin(&call, std::ptr::null_mut(), 0) };
+        self.service.send(process, &message(kind, aux, (window, token), words, 0), |_| {});
+        self.finish(&call);
+        call.value()
+    }
+
+    /// Combines `len` bytes of whole elements of a predefined type, by its handle, with those at `address`.
+    /// `operands` is null under `MPI_NO_OP`; the values before go to `results`, unless that is null.
+    ///
+    /// # Safety
+    /// The bytes are valid, those at `results` for writes, and nobody else uses these until the reads are
+    /// [finished](Self::finish).
+    pub(crate) unsafe fn accumulate(
+        &self,
+        rank: usize,
+        (op, handle, size): (u16, usize, usize),
+        address: u64,
+        (operands, results): (*const u8, *mut u8),
+        len: usize,
+        reads: &Reads,
+    ) {
+        let Peer { process, window } = self.peer(rank);
+        let longest = LONGEST / size * size;
+        for at in (0..len).step_by(longest) {
+            let part = longest.min(len - at);
+            let words = [address.wrapping_add(at as u64), handle as u64, part as u64];
+            let (kind, name) = if results.is_null() {
+                self.counts.ask(rank);
+                (Kind::Accumulate, self.window)
+            } else {
+                if reads.left() >= DEPTH {
+                    self.service.wait_until(|| reads.left() < DEPTH);
+                }
+                // SAFETY: by the caller's promise.
+                let token = unsafe { self.service.calls().begin(reads, results.wrapping_add(at), part) };
+                (Kind::Fetch, token)
+            };
+            let bytes = if operands.is_null() { 0 } else { part };
+            self.service.send(process, &message(kind, op, (window, name), words, bytes), |payload| {
+                // SAFETY: the payload has room for the operands, which are valid by the caller's promise.
+                unsafe { payload.copy_from_nonoverlapping(operands.wrapping_add(at), bytes) }
+            });
+        }
+    }
+
+    /// Stores `value` in an element of `size` bytes at `address` if that holds `expected`; `result` receives
+    /// the element before.
+    ///
+    /// # Safety
+    /// All three are valid for an element, `result` for writes.
+    pub(crate) unsafe fn compare_and_swap(
+        &self,
+        rank: usize,
+        (address, size): (u64, usize),
+        (expected, value): (*const u8, *const u8),
+        result: *mut u8,
+    ) {
+        let (Peer { process, window }, call) = (self.peer(rank), Call::default());
+        // SAFETY: by the caller's promise; the call ends below.
+        let token = unsafe { self.service.calls().begin(&call, result, size) };
+        let message = message(Kind::CompareAndSwap, 0, (window, token), [address, size as u64, 0], 2 * size);
+        self.service.send(process, &message, |payload| {
+            // SAFETY: the payload has room for two elements, which are valid by the caller's promise.
+            unsafe { payload.copy_from_nonoverlapping(expected, size) };
+            // SAFETY: the same.
+            unsafe { payload.wrapping_add(size).copy_from_nonoverlapping(value, size) };
+        });
+        self.finish(&call);
+    }
+
+    /// Waits until everything that was begun is complete at its target.
+    pub(crate) fn complete(&self) {
+        if self.counts.is_complete() {
+            return;
+        }
+        for rank in (0..self.peers.len()).filter(|rank| self.peers[*rank].is_some()) {
+            let asked = self.counts.asked(rank);
+            self.service.wait_until(|| self.counts.done(rank) >= asked);
+        }
+    }
+
+    /// Looks at a word until `is_over` accepts its value; so many times at most, if `looks` says so. Returns
+    /// whether it has.
+    fn look(
+        &self,
+        rank: usize,
+        word: WordAt,
+        looks: Option<u32>,
+        is_over: &mut dyn FnMut(u64) -> bool,
+    ) -> bool {
+        let [mut pause, longest] = PAUSES;
+        let mut vain = 0;
+        while !is_over(self.word(rank, word, WordOperation::Load)) {
+            vain += 1;
+            if Some(vain) == looks {
+                return false;
+            }
+            self.service.pause(pause);
+            pause = (2 * pause).min(longest);
+        }
+        true
+    }
+
+    /// Waits until `is_over` accepts a word's value.
+    pub(crate) fn wait(&self, rank: usize, word: WordAt, is_over: &mut dyn FnMut(u64) -> bool) {
+        self.look(rank, word, None, is_over);
+    }
+
+    /// Does the same, but gives up after a while. Returns whether `is_over` has accepted the value.
+    pub(crate) fn wait_a_while(
+        &self,
+        rank: usize,
+        word: WordAt,
+        is_over: &mut dyn FnMut(u64) -> bool,
+    ) -> bool {
+        self.look(rank, word, Some(LOOKS), is_over)
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        self.withdraw();
+    }
+}

@@ -1,0 +1,101 @@
+//! The messages of windows between machines.
+//!
+//! | kind | context | name | words | payload | answer |
+//! |---|---|---|---|---|---|
+//! | `Write` | window | origin's window | address | data | `Done` |
+//! | `Read` | window | token | address, length | | `Data` |
+//! | `Word` | window | token | where it lies, two operands | | `Value` |
+//! | `Accumulate` | window | origin's window | address, datatype, length | operands | `Done` |
+//! | `Fetch` | window | token | address, datatype, length | operands | `Data` |
+//! | `CompareAndSwap` | window | token | address, size | expected, value | `Data` |
+//! | `Attached` | window | token | address, length | | `Value` |
+//! | `Value` | token | | value | | |
+//! | `Data` | token | | | data | |
+//! | `Done` | origin's window | | count | | |
+//!
+//! The context and the name are numbers of the process that gets the message, or got the request that it
+//! answers. The operator of an accumulate, or the operation on a word, is in `aux`.
+
+use crate::remote::Change;
+use heddle_transport::{Envelope, Header, Request};
+
+/// The longest payload: what fits into a packet of the network.
+pub(super) const LONGEST: usize = 16_000;
+
+/// The kind of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Write = 1,
+    Read,
+    Word,
+    Accumulate,
+    Fetch,
+    CompareAndSwap,
+    Attached,
+    Value,
+    Data,
+    Done,
+}
+
+impl Kind {
+    const ALL: [Kind; 10] = [
+        Kind::Write,
+        Kind::Read,
+        Kind::Word,
+        Kind::Accumulate,
+        Kind::Fetch,
+        Kind::CompareAndSwap,
+        Kind::Attached,
+        Kind::Value,
+        Kind::Data,
+        Kind::Done,
+    ];
+
+    /// The kind with this number.
+    pub(super) fn of(number: u8) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| *kind as u8 == number)
+    }
+}
+
+/// A message.
+pub(super) fn message(
+    kind: Kind,
+    aux: u16,
+    (context, name): (u64, u64),
+    words: [u64; 3],
+    len: usize,
+) -> Request {
+    let envelope = Envelope::new((name >> 32) as i32, name as i32);
+    Request { header: Header { kind: kind as u8, aux, context, envelope }, words, len }
+}
+
+/// An operation on a word of a window block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum WordOperation {
+    Load,
+    Change(Change),
+}
+
+impl WordOperation {
+    /// Its number and operands.
+    pub(super) fn code(self) -> (u16, [u64; 2]) {
+        match self {
+            WordOperation::Load => (0, [0; 2]),
+            WordOperation::Change(Change::Add(operand)) => (1, [operand, 0]),
+            WordOperation::Change(Change::Swap(value)) => (2, [value, 0]),
+            WordOperation::Change(Change::CompareAndSwap { expected, value }) => (3, [expected, value]),
+        }
+    }
+
+    /// The operation that has this number.
+    pub(super) fn of(code: u16, [first, second]: [u64; 2]) -> Option<WordOperation> {
+        Some(match code {
+            0 => WordOperation::Load,
+            1 => WordOperation::Change(Change::Add(first)),
+            2 => WordOperation::Change(Change::Swap(first)),
+            3 => WordOperation::Change(Change::CompareAndSwap { expected: first, value: second }),
+            _ => return None,
+        })
+    }
+}

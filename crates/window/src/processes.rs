@@ -1,0 +1,154 @@
+//! All processes of a window: those of this machine, and those of others.
+
+use crate::attach;
+use crate::far::{Far, Reads, WordOperation};
+use crate::geometry::{Geometry, WordAt};
+use crate::machine::Machine;
+use crate::remote::{Change, Remote};
+use std::io;
+
+/// The processes of a window.
+#[derive(Debug)]
+pub(crate) struct Processes {
+    machine: Machine,
+    far: Option<Far>,
+}
+
+impl Processes {
+    pub(crate) fn new(machine: Machine, far: Option<Far>) -> Processes {
+        Processes { machine, far }
+    }
+
+    /// Those of this machine.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Those of other machines, if a rank is one of them.
+    #[inline(always)]
+    pub(crate) fn far(&self, rank: usize) -> Option<&Far> {
+        self.far.as_ref().filter(|far| far.has(rank))
+    }
+
+    /// Returns true if the bytes lie in a region that a process has attached.
+    pub(crate) fn is_attached(&self, rank: usize, address: u64, len: u64) -> bool {
+        match self.far(rank) {
+            Some(far) => far.is_attached(rank, address, len),
+            None => attach::is_in_region(self.geometry(), |word| self.machine.load(rank, word), address, len),
+        }
+    }
+
+    /// Other processes reach this process's part of the window no more.
+    pub(crate) fn discard(&self) {
+        self.far.iter().for_each(Far::withdraw);
+        self.machine.discard();
+    }
+}
+
+impl Remote for Processes {
+    #[inline(always)]
+    fn geometry(&self) -> &Geometry {
+        self.machine.geometry()
+    }
+
+    fn reaches(&self, rank: usize) -> bool {
+        self.far(rank).is_some() || self.machine.reaches(rank)
+    }
+
+    unsafe fn read(
+        &self,
+        rank: usize,
+        address: u64,
+        here: *mut u8,
+        len: usize,
+        reads: &Reads,
+    ) -> io::Result<()> {
+        let Some(far) = self.far(rank) else {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.machine.read(rank, address, here, len, reads) };
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { far.read(rank, address, here, len, reads) };
+        Ok(())
+    }
+
+    fn finish(&self, rank: usize, reads: &Reads) {
+        self.far(rank).into_iter().for_each(|far| far.finish(reads));
+    }
+
+    unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()> {
+        let Some(far) = self.far(rank) else {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.machine.write(rank, address, here, len) };
+        };
+        // SAFETY: by the caller's promise.
+        unsafe { far.write(rank, address, here, len) };
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn load(&self, rank: usize, word: WordAt) -> u64 {
+        match self.far(rank) {
+            None => self.machine.load(rank, word),
+            Some(far) => far.word(rank, word, WordOperation::Load),
+        }
+    }
+
+    #[inline(always)]
+    fn store(&self, rank: usize, word: WordAt, value: u64) {
+        match self.far(rank) {
+            None => self.machine.store(rank, word, value),
+            Some(far) => _ = far.word(rank, word, WordOperation::Change(Change::Swap(value))),
+        }
+    }
+
+    #[inline(always)]
+    fn change(&self, rank: usize, word: WordAt, change: Change) -> u64 {
+        match self.far(rank) {
+            None => self.machine.change(rank, word, change),
+            Some(far) => far.word(rank, word, WordOperation::Change(change)),
+        }
+    }
+
+    #[inline(always)]
+    fn announce(&self, rank: usize, word: WordAt) {
+        // On another machine whoever changes the word has woken them.
+        if self.far(rank).is_none() {
+            self.machine.announce(rank, word);
+        }
+    }
+
+    #[inline(always)]
+    fn wait(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) {
+        match self.far(rank) {
+            None => self.machine.wait(rank, word, is_over),
+            Some(far) => far.wait(rank, word, &mut is_over),
+        }
+    }
+
+    #[inline(always)]
+    fn wait_a_while(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) -> bool {
+        match self.far(rank) {
+            None => self.machine.wait_a_while(rank, word, is_over),
+            Some(far) => far.wait_a_while(rank, word, &mut is_over),
+        }
+    }
+
+    fn wake(&self, rank: usize) {
+        // On another machine whoever changes a word has woken them.
+        if self.far(rank).is_none() {
+            self.machine.wake(rank);
+        }
+    }
+
+    fn in_lock<R>(&self, rank: usize, lock: WordAt, inside: impl FnOnce() -> R) -> R {
+        // Between machines nobody takes a lock of a block: the thread at the target does that. Who holds one
+        // waits for no other machine.
+        self.machine.in_lock(rank, lock, inside)
+    }
+
+    #[inline(always)]
+    fn complete(&self) {
+        self.far.iter().for_each(Far::complete);
+    }
+}
