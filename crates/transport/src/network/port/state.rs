@@ -2,6 +2,7 @@
 
 use super::fetches::Fetches;
 use crate::failure::{Fail, Failure};
+use crate::losses::{Losses, Survives};
 use crate::network::address::VniAddress;
 use crate::network::buffers::Buffers;
 use crate::network::connection::{BufferedPacket, Connection};
@@ -28,6 +29,9 @@ pub(crate) struct ProcessInfo {
     pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
     /// How the process ends when a message cannot be sent or read.
     pub(crate) fail: Fail,
+    /// Whether the process goes on without a lost rank.
+    pub(crate) survives: Survives,
+    pub(crate) losses: Arc<Losses>,
 }
 
 /// The port of a VNI.
@@ -75,6 +79,8 @@ pub(super) struct State {
     /// The ranks that are due credit.
     pub(super) creditors: VecDeque<u32>,
     pub(super) fetches: Fetches,
+    /// The lost ranks that the port has noted, in the order of `Losses`.
+    pub(super) lost: Vec<u32>,
     /// The received packets that are not read.
     pub(super) held: usize,
     /// The packets that the provider has taken and not sent.
@@ -88,8 +94,8 @@ pub(super) struct State {
 pub(super) enum Arrival {
     /// A packet of a rank on another machine, of which the records from `at` on are not read.
     Packet { sender: u32, packet: BufferedPacket, at: usize },
-    /// A message that says that data was fetched.
-    Fetched { header: Header, words: [u8; EXTRA_BYTES] },
+    /// A message of this port: data was fetched, or a rank is lost.
+    FromHere { header: Header, words: [u8; EXTRA_BYTES] },
 }
 
 impl Port {
