@@ -96,6 +96,11 @@ impl Fabric {
         self.losses().contain(rank)
     }
 
+    /// The lost ranks, in the order in which they were lost.
+    pub fn lost_ranks(&self) -> Vec<usize> {
+        self.losses().after(0)
+    }
+
     /// The message about the loss of a rank; about the first loss, for `None`.
     pub fn loss_text(&self, rank: Option<usize>) -> Option<String> {
         self.losses().text(rank)
@@ -104,6 +109,11 @@ impl Fabric {
     /// Returns true to the first caller that is to tell other processes of a loss.
     pub fn is_news(&self, rank: usize) -> bool {
         self.losses().is_news(rank)
+    }
+
+    /// Notes that a rank is lost; the message for a person is given.
+    pub fn note_loss(&self, rank: usize, text: String) {
+        self.losses().note(rank, text);
     }
 
     /// Handles the word of a rank that it has lost another. Returns false if no rank says such a thing.

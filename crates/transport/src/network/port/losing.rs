@@ -3,6 +3,7 @@
 use super::state::{Arrival, Port, State};
 use crate::failure::Failure;
 use crate::losses::LOST;
+use crate::network::connection::Connection;
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 
 impl Port {
@@ -20,10 +21,11 @@ impl Port {
         self.process.losses.note(peer as usize, failure.to_string());
     }
 
-    /// The ranks with which the port has exchanged packets, without lost ones.
+    /// The ranks with which the port has exchanged packets, without those that are lost or have left.
     pub(crate) fn acquaintances(&self) -> Vec<usize> {
         let state = self.state();
-        let live = state.connections.iter().filter(|(_, connection)| !connection.is_forgotten);
+        let is_there = |connection: &Connection| !connection.is_forgotten && !connection.heartbeat.has_left();
+        let live = state.connections.iter().filter(|(_, connection)| is_there(connection));
         live.map(|(&peer, _)| peer as usize).collect()
     }
 
