@@ -5,14 +5,13 @@
 #include <mpi.h>
 #include <unistd.h>
 
-enum { LONG = 1 << 20, SMALL = 8 << 10, NEVER = 9 };
+enum { LONG = 1 << 20, SMALL = 8 << 10 };
+enum { UNHEARD = 8, NEVER = 9 }; // Tags of messages that nobody receives, and of those that nobody sends.
 
 static bool here; // On the side of rank 0?
 static int lost;  // The first rank on the other side.
 static MPI_Comm side, copy;
 static char *data, *room;
-
-static bool is_here(int rank) { return (rank < check_size - 2) == here; }
 
 // All ranks of this side send to each other, in short messages and in long ones.
 static void talk(void) {
@@ -50,9 +49,9 @@ static void pending(void) {
     CHECK_OK(MPI_Irecv(room, 8, MPI_CHAR, lost, NEVER, MPI_COMM_WORLD, &requests[n++]));
     CHECK_OK(MPI_Irecv(room + 8, 8, MPI_CHAR, MPI_ANY_SOURCE, NEVER, copy, &requests[n++]));
     CHECK_OK(MPI_Irecv(room + 16, 8, MPI_CHAR, lost, MPI_ANY_TAG, copy, &requests[n++]));
-    CHECK_OK(MPI_Isend(data, LONG, MPI_CHAR, lost, NEVER, MPI_COMM_WORLD, &requests[n++]));
-    CHECK_OK(MPI_Isend(data, 1, gaps, lost, NEVER, MPI_COMM_WORLD, &requests[n++]));
-    CHECK_OK(MPI_Issend(data, 8, MPI_CHAR, lost, NEVER, MPI_COMM_WORLD, &requests[n++]));
+    CHECK_OK(MPI_Isend(data, LONG, MPI_CHAR, lost, UNHEARD, MPI_COMM_WORLD, &requests[n++]));
+    CHECK_OK(MPI_Isend(data, 1, gaps, lost, UNHEARD, MPI_COMM_WORLD, &requests[n++]));
+    CHECK_OK(MPI_Issend(data, 8, MPI_CHAR, lost, UNHEARD, MPI_COMM_WORLD, &requests[n++]));
     talk();
     usleep(500000); // The link is cut now. The other side has offered this message before.
     CHECK_OK(MPI_Irecv(room + 64, 1, gaps, lost, 2, MPI_COMM_WORLD, &requests[n++]));
@@ -67,7 +66,7 @@ static void pending(void) {
 // Blocking sends until one waits for credit, which does not come.
 static void flood(void) {
     int code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS) code = MPI_Send(data, SMALL, MPI_CHAR, lost, NEVER, MPI_COMM_WORLD);
+    while (code == MPI_SUCCESS) code = MPI_Send(data, SMALL, MPI_CHAR, lost, UNHEARD, MPI_COMM_WORLD);
     CHECK_CLASS(code, MPI_ERR_PROC_ABORTED);
     check_text(code);
 }
@@ -75,7 +74,7 @@ static void flood(void) {
 int main(int argc, char **argv) {
     int code, flag, word = 0;
     MPI_Status status;
-    MPI_Request offered[2], persistent;
+    MPI_Request offered[2], parts[2], persistent;
     check_start(argc, argv);
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     here = check_rank < check_size - 2;
@@ -96,10 +95,22 @@ int main(int argc, char **argv) {
         CHECK_OK(MPI_Isend(long_data, LONG / 2, MPI_CHAR, to, 2, MPI_COMM_WORLD, &offered[0]));
         CHECK_OK(MPI_Isend(long_data, LONG / 2, MPI_CHAR, to, 3, MPI_COMM_WORLD, &offered[1]));
     }
+    char partitions[2][4];
+    if (offers) {
+        CHECK_OK(MPI_Psend_init(partitions[0], 2, 2, MPI_CHAR, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &parts[0]));
+        CHECK_OK(MPI_Precv_init(partitions[1], 2, 2, MPI_CHAR, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &parts[1]));
+        CHECK_OK(MPI_Startall(2, parts));
+        CHECK_OK(MPI_Pready_range(0, 1, parts[0]));
+        CHECK_OK(MPI_Waitall(2, parts, MPI_STATUSES_IGNORE));
+        CHECK_OK(MPI_Startall(2, parts));
+        CHECK_OK(MPI_Pready(0, parts[0]));
+    }
     CHECK_OK(MPI_Recv_init(&word, 1, MPI_INT, lost, NEVER, MPI_COMM_WORLD, &persistent));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (offers) CHECK_OK(MPI_Probe(to, 3, MPI_COMM_WORLD, &status));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    // No rank is in the barrier any more.
+    CHECK_OK(MPI_Gather(&check_rank, 1, MPI_INT, room, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (check_rank == 0) {
         printf("all have met\n");
         fflush(stdout);
@@ -108,6 +119,17 @@ int main(int argc, char **argv) {
     if (offers) {
         pending();
         CHECK_CLASS(MPI_Waitall(2, offered, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
+        CHECK_CLASS(MPI_Wait(&parts[1], &status), MPI_ERR_PROC_ABORTED);
+        // Partitions leave like short messages, into the void; but no round waits for ever.
+        CHECK_OK(MPI_Pready(1, parts[0]));
+        MPI_Wait(&parts[0], &status);
+        for (int round = 0; round < 3; round++) {
+            CHECK_OK(MPI_Start(&parts[0]));
+            CHECK_OK(MPI_Pready_range(0, 1, parts[0]));
+            MPI_Wait(&parts[0], &status);
+        }
+        CHECK_OK(MPI_Request_free(&parts[0]));
+        CHECK_OK(MPI_Request_free(&parts[1]));
     } else {
         talk();
         switch (check_rank) {
@@ -117,13 +139,18 @@ int main(int argc, char **argv) {
         }
     }
 
+    // The ranks of the other side are not lost in the same moment.
+    for (int rank = 0; rank < check_size; rank++) {
+        if ((rank < check_size - 2) == here) continue;
+        CHECK_CLASS(MPI_Recv(&word, 1, MPI_INT, rank, NEVER, MPI_COMM_WORLD, &status), MPI_ERR_PROC_ABORTED);
+    }
     // Later operations fail at once, and those with other ranks do not.
     if (offers) {
         // The message was offered before the loss.
         CHECK_CLASS(MPI_Recv(room, LONG / 2, MPI_CHAR, lost, 3, MPI_COMM_WORLD, &status), MPI_ERR_PROC_ABORTED);
     }
-    CHECK_CLASS(MPI_Send(data, 8, MPI_CHAR, lost, NEVER, MPI_COMM_WORLD), MPI_ERR_PROC_ABORTED);
-    CHECK_CLASS(MPI_Send(data, LONG, MPI_CHAR, lost, NEVER, MPI_COMM_WORLD), MPI_ERR_PROC_ABORTED);
+    CHECK_CLASS(MPI_Send(data, 8, MPI_CHAR, lost, UNHEARD, MPI_COMM_WORLD), MPI_ERR_PROC_ABORTED);
+    CHECK_CLASS(MPI_Send(data, LONG, MPI_CHAR, lost, UNHEARD, MPI_COMM_WORLD), MPI_ERR_PROC_ABORTED);
     code = MPI_Recv(&word, 1, MPI_INT, lost, NEVER, MPI_COMM_WORLD, &status);
     CHECK_CLASS(code, MPI_ERR_PROC_ABORTED);
     check_text(code);
@@ -136,20 +163,19 @@ int main(int argc, char **argv) {
     talk();
 
     // Receives from any source fail once for each lost rank; then they wait for the others.
-    int rank, size, failed = 0;
+    int rank, size;
     MPI_Comm_rank(side, &rank);
     MPI_Comm_size(side, &size);
-    int next = (rank + 1) % size + (here ? 0 : check_size - 2), before = (rank + size - 1) % size + (here ? 0 : check_size - 2);
-    CHECK(is_here(next) && is_here(before));
-    do {
-        code = MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &status);
-        if (code == MPI_SUCCESS) break;
-        CHECK_CLASS(code, MPI_ERR_PROC_ABORTED);
-        failed++;
-        if (failed == (here ? 2 : check_size - 2)) CHECK_OK(MPI_Send(&rank, 1, MPI_INT, next, 4, MPI_COMM_WORLD));
-    } while (failed < check_size);
-    CHECK_EQ(failed, here ? 2 : check_size - 2);
-    CHECK_EQ(status.MPI_SOURCE, before);
+    for (int i = 0; i < check_size - size; i++) {
+        CHECK_CLASS(MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, NEVER, MPI_COMM_WORLD, &status), MPI_ERR_PROC_ABORTED);
+    }
+    CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, NEVER, MPI_COMM_WORLD, &flag, &status));
+    int first = here ? 0 : check_size - 2, next = first + (rank + 1) % size;
+    MPI_Request sent;
+    CHECK_OK(MPI_Isend(&rank, 1, MPI_INT, next, 4, MPI_COMM_WORLD, &sent));
+    CHECK_OK(MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &status));
+    CHECK_EQ(status.MPI_SOURCE, first + (rank + size - 1) % size);
+    CHECK_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Comm_free(&copy));
     talk();
     if (check_rank == 0) {

@@ -1,8 +1,8 @@
 //! `MPI_Init` and `MPI_Finalize`.
 
 use crate::comm_management;
-use crate::loss;
 use crate::life::{self, Use, comm_of_all};
+use crate::loss;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::{Comm, CommRef, world_model};

@@ -13,9 +13,7 @@ static CHOICE: AtomicBool = AtomicBool::new(false);
 /// or is the program's.
 pub(crate) fn survives() -> bool {
     match CommRef::world() {
-        Ok(world) => {
-            !matches!(world.errhandler.get(), mpi::MPI_ERRORS_ARE_FATAL | mpi::MPI_ERRORS_ABORT)
-        }
+        Ok(world) => !matches!(world.errhandler.get(), mpi::MPI_ERRORS_ARE_FATAL | mpi::MPI_ERRORS_ABORT),
         Err(_) => CHOICE.load(Ordering::Relaxed),
     }
 }

@@ -391,6 +391,12 @@ impl Fabric {
         }
     }
 
+    /// The host of a rank with which this process has exchanged messages through the network.
+    pub(crate) fn host_of(&self, rank: usize) -> Option<String> {
+        let ports = self.ports.as_ref()?;
+        (0..self.vnis).find_map(|vni| ports.port(vni).host_of(rank as u32))
+    }
+
     /// The ranks of this machine, and those of others with which a VNI has exchanged messages.
     pub fn acquaintances(&self, vni: usize) -> Vec<usize> {
         let far = self.port(vni).map(|port| port.acquaintances()).unwrap_or_default();

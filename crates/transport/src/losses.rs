@@ -125,7 +125,7 @@ impl Fabric {
         // A rank of this machine lives, as far as this process can see.
         if !self.is_local(rank) && !self.losses().contain(rank) {
             let why = format!("rank {from} has lost it");
-            self.lose(&Failure::Lost { peer: rank, host: None, why });
+            self.lose(&Failure::Lost { peer: rank, host: self.host_of(rank), why });
         }
         true
     }

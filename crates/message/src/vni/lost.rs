@@ -100,7 +100,10 @@ impl<S: Rules> Core<S> {
                 && shard.matching.unpost(place, id)
             {
                 let error = Some(losses::error(&self.fabric, rank));
-                self.complete(id, Outcome { source: key.source(), tag: key.tag(), error, ..Outcome::empty() });
+                self.complete(
+                    id,
+                    Outcome { source: key.source(), tag: key.tag(), error, ..Outcome::empty() },
+                );
                 happened = true;
             }
         }

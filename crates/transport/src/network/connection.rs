@@ -129,8 +129,8 @@ impl Connection {
     pub(super) fn is_drained(&self) -> bool {
         self.is_forgotten
             || self.open.is_none()
-            && (!self.injected || self.is_lost)
-            && self.delayed.iter().all(|packet| is_empty(self.bytes(*packet)))
+                && (!self.injected || self.is_lost)
+                && self.delayed.iter().all(|packet| is_empty(self.bytes(*packet)))
     }
 
     /// Drops the packets for a lost rank that the provider does not have, and those of the rank that have not

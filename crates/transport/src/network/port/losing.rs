@@ -21,6 +21,11 @@ impl Port {
         self.process.losses.note(peer as usize, failure.to_string());
     }
 
+    /// The host of a rank with which the port has exchanged packets.
+    pub(crate) fn host_of(&self, peer: u32) -> Option<String> {
+        self.state().connections.get(&peer).map(|connection| connection.host.to_string())
+    }
+
     /// The ranks with which the port has exchanged packets, without those that are lost or have left.
     pub(crate) fn acquaintances(&self) -> Vec<usize> {
         let state = self.state();
