@@ -166,7 +166,8 @@ pub fn text(code: i32) -> Result<String> {
     }
 }
 
-/// The text of `MPI_ERR_PROC_ABORTED` once a rank is lost: it names the first lost one, its host and the cause.
+/// The text of `MPI_ERR_PROC_ABORTED` once a rank is lost: it names the first lost one, its host and the
+/// cause.
 fn text_of_loss() -> Option<String> {
     let fabric = domain::ever()?.fabric();
     let (first, others) = (fabric.loss_text(None)?, fabric.lost_ranks().len() - 1);

@@ -28,7 +28,7 @@
 //! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
 //! | `error.rs` | errors of the start |
 //! | `failure.rs` | failures that end a job in the middle of its messages |
-//! | `losses.rs` | the ranks of other machines that are lost |
+//! | `losses.rs`, `lost_ranks.rs` | the ranks of other machines that are lost, and how protocols ask for them |
 //! | `presence.rs` | which processes have started, and which need their peers to fence |
 //! | `throttle.rs` | flow control of unexpected messages |
 //! | `shared.rs` | the producer of a ring for many threads |
@@ -49,6 +49,8 @@ mod failure;
 mod geometry;
 #[cfg(not(loom))]
 mod losses;
+#[cfg(not(loom))]
+mod lost_ranks;
 #[cfg(not(loom))]
 mod mailbox;
 #[cfg(loom)]

@@ -91,7 +91,8 @@ impl<S: Rules> Core<S> {
         happened
     }
 
-    /// Ends the receives from lost ranks that were posted at or after `since`. Returns true if there were some.
+    /// Ends the receives from lost ranks that were posted after the first `since` ones. Returns true if there
+    /// were some.
     fn end_posted_by_loss(&self, shard: &mut MatchingShard, since: u64, new: Option<usize>) -> bool {
         let mut happened = false;
         for (place, key, id) in shard.matching.posted_since(since) {

@@ -9,7 +9,8 @@ use heddle_platform::atomic::Ordering;
 use std::time::Duration;
 
 impl Port {
-    /// Gives signs of life to the peers that need some, and misses a peer that was silent for `timeout`. A port that leaves the network only tells those peers that do not know it.
+    /// Gives signs of life to the peers that need some, and misses a peer that was silent for `timeout`. A
+    /// port that leaves the network only tells those peers that do not know it.
     pub(in crate::network) fn beat(&self, timeout: Duration) {
         let leaves = self.leaves.load(Ordering::Relaxed);
         let mut state = self.state();
@@ -64,8 +65,8 @@ impl Port {
         }
     }
 
-    /// Sends a packet without a message. Returns false and does nothing if no buffer is free, or if the peer is
-    /// lost.
+    /// Sends a packet without a message. Returns false and does nothing if no buffer is free, or if the peer
+    /// is lost.
     pub(super) fn send_empty(&self, state: &mut State, peer: u32) -> bool {
         let connection = self.connection(state, peer);
         if connection.is_forgotten {

@@ -34,7 +34,8 @@ impl Port {
         live.map(|(&peer, _)| peer as usize).collect()
     }
 
-    /// Takes note of the ranks that the process has lost since the last call. Returns true if there were some.
+    /// Takes note of the ranks that the process has lost since the last call. Returns true if there were
+    /// some.
     pub(super) fn note_losses(&self, state: &mut State) -> bool {
         if self.process.losses.count() == state.lost.len() {
             return false;

@@ -23,8 +23,8 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl Port {
-    /// Sends a message whose payload `fill` writes. Returns false and does nothing if there is no room, if the
-    /// peer throttles its senders and the message is not of a protocol, or if the peer is lost.
+    /// Sends a message whose payload `fill` writes. Returns false and does nothing if there is no room, if
+    /// the peer throttles its senders and the message is not of a protocol, or if the peer is lost.
     ///
     /// The first message to a peer after a poll leaves at once. Others that follow share a packet, which
     /// leaves when it is full, with the next poll, or by the listener: one call of the provider for all of
