@@ -178,12 +178,13 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Comm_free(&copy));
     talk();
+    CHECK_OK(MPI_Comm_free(&side));
+    free(long_data);
+    int failed = check_finish();
+    // The end of MPI does not wait for lost ranks, nor for the launcher, which cannot reach them.
     if (check_rank == 0) {
         printf("%d ranks go on\n", size);
         fflush(stdout);
     }
-    CHECK_OK(MPI_Barrier(side));
-    CHECK_OK(MPI_Comm_free(&side));
-    free(long_data);
-    return check_finish();
+    return failed;
 }
