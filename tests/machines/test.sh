@@ -107,6 +107,13 @@ for model in per-vni-mutex lock-free offload; do
     echo "ok   a cut link that is survived, $model"
 done
 
+# A rank that has never heard of the lost one is told.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/hearsay" "$here/hearsay.c" || fail "hearsay.c does not compile"
+said=$(python3 "$here/with_machines.py" --machines 3 --when "all have met" cut --when "has heard of it" mend -- \
+    env HEDDLE_PEER_TIMEOUT=1 timeout 40 "$hydra" -n 3 "$build/tests/machines/hearsay" 2>&1) || fail "a loss that others tell: $said"
+grep -q "has heard of it" <<<"$said" || fail "a loss that others tell: $said"
+echo "ok   a loss that others tell"
+
 # Strangers that write garbage to the ports change nothing.
 seed=${HEDDLE_TEST_SEED:-$RANDOM}
 said=$(python3 "$here/with_machines.py" --machines 2 --when "on the way" "python3 $here/garbage.py $seed" -- \

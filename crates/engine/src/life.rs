@@ -153,7 +153,7 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
     lifetime::configure(&settings.model, &COLLECTED);
     reference_counts::configure(&settings.model, prepared.sections());
     request::set_owner_of_errors(owner_of_errors);
-    losses::set_finder_of_senders(loss::find_sender);
+    losses::set_members(loss::MEMBERS);
     let domain = prepared.domain(&settings);
     settings::put_in_force(settings);
     process::describe(world, thread_level);

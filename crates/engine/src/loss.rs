@@ -3,6 +3,7 @@
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm};
 use heddle_message::domain::Domain;
+use heddle_message::losses::Members;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_spec::constants as mpi;
 
@@ -23,16 +24,11 @@ pub(crate) fn keep_choice() {
     CHOICE.store(survives(), Ordering::Relaxed);
 }
 
-/// Finds one of these world ranks that is the given source in a communicator, or any member for
-/// `MPI_ANY_SOURCE`.
-pub(crate) fn find_sender(comm: usize, source: i32, lost: &[usize]) -> Option<usize> {
-    let comm = KeptComm::of_request(comm)?;
-    let is_source = |rank: &usize| match source {
-        mpi::MPI_ANY_SOURCE => comm.peers.rank_of(*rank).is_some(),
-        source => comm.peers.world_rank(source as usize) == Some(*rank),
-    };
-    lost.iter().copied().find(is_source)
-}
+/// The processes whose messages a communicator receives.
+pub(crate) const MEMBERS: Members = Members {
+    world_rank: |comm, rank| KeptComm::of_request(comm)?.peers.world_rank(rank as usize),
+    contain: |comm, rank| KeptComm::of_request(comm).is_some_and(|comm| comm.peers.rank_of(rank).is_some()),
+};
 
 /// The result of an operation that lost ranks take no part in.
 ///

@@ -11,39 +11,50 @@ use heddle_transport::Fabric;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Finds one of these world ranks that is the given source in a communicator, or any member for
-/// `MPI_ANY_SOURCE`. The communicator is given by its handle.
-pub type FindSender = fn(comm: usize, source: i32, lost: &[usize]) -> Option<usize>;
+/// The processes whose messages a communicator, given by its handle, receives.
+#[derive(Debug, Clone, Copy)]
+pub struct Members {
+    /// The world rank of the process with this rank.
+    pub world_rank: fn(comm: usize, rank: i32) -> Option<usize>,
+    /// Returns true if the process with this world rank is one of them.
+    pub contain: fn(comm: usize, world_rank: usize) -> bool,
+}
 
-static FIND_SENDER: OnceLock<FindSender> = OnceLock::new();
+static MEMBERS: OnceLock<Members> = OnceLock::new();
+
+/// Without communicators sources are world ranks.
+const OF_WORLD: Members = Members { world_rank: |_, rank| usize::try_from(rank).ok(), contain: |_, _| true };
 
 /// The communicators, by their contexts, whose receives or probes from any source have reported the loss of a
 /// rank.
 static REPORTED: Mutex<BTreeSet<(u64, usize)>> = Mutex::new(BTreeSet::new());
 
-/// Sets how the sources of receives are found. Called before there are requests.
-pub fn set_finder_of_senders(find: FindSender) {
-    FIND_SENDER.get_or_init(|| find);
+/// Sets how the members of communicators are found. Called before there are requests.
+pub fn set_members(members: Members) {
+    MEMBERS.get_or_init(|| members);
 }
 
-/// Without communicators sources are world ranks.
-fn find_in_world(_comm: usize, source: i32, lost: &[usize]) -> Option<usize> {
-    lost.iter().copied().find(|rank| source == mpi::MPI_ANY_SOURCE || *rank == source as usize)
+/// The world rank of the process from which a receive with this key receives, if it names one.
+pub(crate) fn sender(comm: usize, key: &Key) -> Option<usize> {
+    if key.source() == mpi::MPI_ANY_SOURCE {
+        return None;
+    }
+    (MEMBERS.get().unwrap_or(&OF_WORLD).world_rank)(comm, key.source())
 }
 
 /// The lost rank for which a receive or probe with this key ends in an error. The loss of the rank `new` is
 /// reported even if it was reported before.
 #[cold]
 pub(crate) fn lost_sender(fabric: &Fabric, comm: usize, key: &Key, new: Option<usize>) -> Option<usize> {
-    let mut lost = fabric.lost_ranks();
-    let find = FIND_SENDER.get().copied().unwrap_or(find_in_world);
     if key.source() != mpi::MPI_ANY_SOURCE {
-        return find(comm, key.source(), &lost);
+        return sender(comm, key).filter(|rank| fabric.is_lost(*rank));
     }
+    let members = MEMBERS.get().unwrap_or(&OF_WORLD);
     let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
     let context = key.context & !PLANE;
-    lost.retain(|rank| Some(*rank) == new || !reported.contains(&(context, *rank)));
-    let found = find(comm, key.source(), &lost)?;
+    let is_due = |rank: &usize| Some(*rank) == new || !reported.contains(&(context, *rank));
+    let mut lost = fabric.lost_ranks().into_iter().filter(is_due);
+    let found = lost.find(|rank| (members.contain)(comm, *rank))?;
     reported.insert((context, found));
     Some(found)
 }

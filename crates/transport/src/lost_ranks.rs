@@ -36,6 +36,14 @@ impl Fabric {
         self.losses().note(rank, text);
     }
 
+    /// Lets a VNI look for signs of life of a rank on another machine, though it has sent it nothing.
+    #[cold]
+    pub fn watch(&self, vni: usize, rank: usize) {
+        if let Some(port) = self.port(vni).filter(|_| !self.is_local(rank)) {
+            port.watch(rank as u32);
+        }
+    }
+
     /// Handles the word of a rank that it has lost another. Returns false if no rank says such a thing.
     #[cold]
     pub fn hear_of_loss(&self, from: usize, rank: usize) -> bool {

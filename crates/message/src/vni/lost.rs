@@ -16,7 +16,8 @@
 //! new receives from the rank, too, and no path of a message has to ask for losses.
 //!
 //! **Other processes.** The reader tells the processes that it knows. A rank that has never heard of the lost
-//! one does not miss it, but may wait for it.
+//! one does not miss it, but may wait for it. For the same reason the port begins to watch each rank from
+//! which a receive is posted after a loss: its machine may have failed as well.
 
 use super::channel::{Channel, Queued};
 use super::core::{Core, MatchingShard};
@@ -96,7 +97,13 @@ impl<S: Rules> Core<S> {
     fn end_posted_by_loss(&self, shard: &mut MatchingShard, since: u64, new: Option<usize>) -> bool {
         let mut happened = false;
         for (place, key, id) in shard.matching.posted_since(since) {
-            let lost = losses::lost_sender(&self.fabric, request::comm_word(id), &key, new);
+            let comm = request::comm_word(id);
+            let lost = losses::lost_sender(&self.fabric, comm, &key, new);
+            if lost.is_none()
+                && let Some(rank) = losses::sender(comm, &key)
+            {
+                self.fabric.watch(self.index, rank);
+            }
             if let Some(rank) = lost
                 && shard.matching.unpost(place, id)
             {

@@ -34,6 +34,18 @@ impl Port {
         live.map(|(&peer, _)| peer as usize).collect()
     }
 
+    /// Expects signs of life of a peer from now on.
+    pub(crate) fn watch(&self, peer: u32) {
+        let mut state = self.state();
+        if state.has_lost(peer) || state.connections.contains_key(&peer) {
+            return;
+        }
+        match self.try_connect(&mut state.endpoint, peer) {
+            Ok(connection) => _ = state.connections.insert(peer, connection),
+            Err(why) => self.miss(peer, None, why),
+        }
+    }
+
     /// Takes note of the ranks that the process has lost since the last call. Returns true if there were
     /// some.
     pub(super) fn note_losses(&self, state: &mut State) -> bool {

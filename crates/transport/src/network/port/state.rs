@@ -115,7 +115,11 @@ impl Port {
 
     #[cold]
     fn connect(&self, endpoint: &mut Endpoint, peer: u32) -> Connection {
-        let connected = (self.process.word_of)(peer, self.vni).and_then(|word| {
+        self.try_connect(endpoint, peer).unwrap_or_else(|why| self.lose(peer, None, why))
+    }
+
+    pub(super) fn try_connect(&self, endpoint: &mut Endpoint, peer: u32) -> Result<Connection, String> {
+        (self.process.word_of)(peer, self.vni).and_then(|word| {
             let Some(address) = VniAddress::parse(&word) else {
                 return Err(format!("its address is {word:?}, which no rank has left"));
             };
@@ -127,8 +131,7 @@ impl Port {
                 ));
             }
             Connection::new(endpoint, peer, &address)
-        });
-        connected.unwrap_or_else(|why| self.lose(peer, None, why))
+        })
     }
 
     /// Ends the process because a peer cannot be reached.
