@@ -95,6 +95,25 @@ said=$(lost cut) || fail "a cut link: $said"
 grep -q "rank [23] on heddle-.*-2 cannot be reached: it was silent for 3 s" <<<"$said" || fail "a cut link: $said"
 echo "ok   a cut link"
 
+# Where the error handler returns, both sides go on.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/survive" "$here/survive.c" || fail "survive.c does not compile"
+survive() { # survive MODEL: what it printed
+    python3 "$here/with_machines.py" --machines 3 --ranks-each 2 --when "all have met" cut --when "ranks go on" mend -- \
+        env HEDDLE_MODEL="$1" HEDDLE_PEER_TIMEOUT=2 timeout 40 "$hydra" -n 6 "$build/tests/machines/survive" 2>&1
+}
+for model in per-vni-mutex lock-free offload; do
+    said=$(survive "$model") || fail "a cut link that is survived under $model: $said"
+    grep -q "4 ranks go on" <<<"$said" || fail "a cut link that is survived under $model: $said"
+    echo "ok   a cut link that is survived, $model"
+done
+
+# A rank that has never heard of the lost one is told.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/hearsay" "$here/hearsay.c" || fail "hearsay.c does not compile"
+said=$(python3 "$here/with_machines.py" --machines 3 --when "all have met" cut --when "has heard of it" mend -- \
+    env HEDDLE_PEER_TIMEOUT=1 timeout 40 "$hydra" -n 3 "$build/tests/machines/hearsay" 2>&1) || fail "a loss that others tell: $said"
+grep -q "has heard of it" <<<"$said" || fail "a loss that others tell: $said"
+echo "ok   a loss that others tell"
+
 # Strangers that write garbage to the ports change nothing.
 seed=${HEDDLE_TEST_SEED:-$RANDOM}
 said=$(python3 "$here/with_machines.py" --machines 2 --when "on the way" "python3 $here/garbage.py $seed" -- \

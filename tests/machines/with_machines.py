@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Runs a command among several machines, played by network namespaces of this one, and takes them down.
 
-  with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] [--when TEXT cut|kill|COMMAND] -- COMMAND ...
+  with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] [--when TEXT cut|mend|kill|COMMAND]... -- COMMAND ...
 
 Each machine is a namespace with an address of its own (10.77.0.1, 10.77.0.2, ...) and, for what runs there, a host name
 of its own; a bridge in one more namespace joins them. The command runs on the first one. MPICH's Hydra and PRRTE start ranks
 on the others through `remote`, which takes the place of ssh: HYDRA_LAUNCHER_EXEC and HYDRA_HOST_FILE say so, and
 PRTE_MCA_plm_ssh_agent and PRTE_MCA_prte_default_hostfile.
 
-With `--when` the last machine fails once the command has printed a line with that text: its link is cut, or all of its
-processes are killed, or another command runs there. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
+With `--when` the last machine fails once the command has printed a line with that text: its link is cut, or mended again, or
+all of its processes are killed, or another command runs there. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
 
 Needs root and Debian's iproute2. Nothing stays behind: neither namespaces nor processes in them, also after SIGINT or SIGTERM.
 """
@@ -116,8 +116,8 @@ class Machines:
 
     def fail(self, how):
         """Lets the last machine fail."""
-        if how == "cut":
-            ip("-n", self.switch, "link", "set", f"port{len(self.names) - 1}", "down")
+        if how in ("cut", "mend"):
+            ip("-n", self.switch, "link", "set", f"port{len(self.names) - 1}", "down" if how == "cut" else "up")
         elif how != "kill":
             subprocess.run(["ip", "netns", "exec", self.names[-1], *shlex.split(how)], check=True)
             return
@@ -142,7 +142,7 @@ class Machines:
                 return names
             time.sleep(0.05)
 
-    def run(self, command, ranks_each, when=None):
+    def run(self, command, ranks_each, when=()):
         """Runs a command on the first machine; returns its exit status."""
         with tempfile.TemporaryDirectory(prefix="heddle-hosts-") as folder:
             hydra, prrte = (pathlib.Path(folder, name) for name in ("hydra", "prrte"))
@@ -159,12 +159,12 @@ class Machines:
             on_first = [str(HERE / "remote"), self.addresses[0], shlex.join(command)]
             if not when:
                 return subprocess.run(on_first, env=environment).returncode
-            text, how = when
             with subprocess.Popen(on_first, env=environment, stdout=subprocess.PIPE, text=True) as running:
                 for line in running.stdout:
                     print(line, end="", flush=True)
-                    if text in line:
-                        self.fail(how)
+                    for text, how in when:
+                        if text in line:
+                            self.fail(how)
             return running.returncode
 
 
@@ -173,7 +173,7 @@ def main():
     parser.add_argument("--machines", type=int, default=2)
     parser.add_argument("--ranks-each", type=int, default=1, help="ranks on a machine before the next one gets some")
     parser.add_argument("--netem", default="", help="words of tc's netem, for each machine's link (slow_link.py)")
-    parser.add_argument("--when", nargs=2, metavar=("TEXT", "cut|kill|COMMAND"), help="what happens on the last machine at that output")
+    parser.add_argument("--when", nargs=2, action="append", default=[], metavar=("TEXT", "cut|mend|kill|COMMAND"), help="what happens on the last machine at that output")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

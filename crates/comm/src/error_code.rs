@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, text_of_unsupported};
 use crate::error_text::text_of_class;
+use heddle_message::domain;
 use heddle_spec::constants as mpi;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -148,6 +149,11 @@ pub fn class_of(code: i32) -> Result<i32> {
 /// # Errors
 /// `MPI_ERR_ARG` if there is no such code.
 pub fn text(code: i32) -> Result<String> {
+    if code == mpi::MPI_ERR_PROC_ABORTED
+        && let Some(text) = text_of_loss()
+    {
+        return Ok(text);
+    }
     if let (Some(name), Some(text)) = (class_name(code), text_of_class(code)) {
         return Ok(if code == mpi::MPI_SUCCESS { text.to_owned() } else { format!("{name}: {text}") });
     }
@@ -158,6 +164,19 @@ pub fn text(code: i32) -> Result<String> {
         Some(added) => Ok(added.text.clone().unwrap_or_default()),
         None => Err(unknown(code)),
     }
+}
+
+/// The text of `MPI_ERR_PROC_ABORTED` once a rank is lost: it names the first lost one, its host and the
+/// cause.
+fn text_of_loss() -> Option<String> {
+    let fabric = domain::ever()?.fabric();
+    let (first, others) = (fabric.loss_text(None)?, fabric.lost_ranks().len() - 1);
+    let more = if others == 0 { String::new() } else { format!(" ({others} more are lost)") };
+    let mut text = format!("MPI_ERR_PROC_ABORTED: {first}{more}");
+    while text.len() >= mpi::MPI_MAX_ERROR_STRING as usize {
+        text.pop();
+    }
+    Some(text)
 }
 
 /// The largest code in use: the value of the attribute `MPI_LASTUSEDCODE`.

@@ -2,9 +2,10 @@
 
 use crate::comm_management;
 use crate::life::{self, Use, comm_of_all};
+use crate::loss;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
-use heddle_comm::{Comm, world_model};
+use heddle_comm::{Comm, CommRef, world_model};
 use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::{self, Domain};
 use heddle_spec::constants as mpi;
@@ -35,8 +36,8 @@ fn self_comm(domain: &Domain) -> Comm {
     Comm::new(context, Arc::new(Group::from_world_ranks(vec![rank as u32])))
 }
 
-/// Finalizes MPI: waits for all ranks, so that no message of this process is lost. The library goes on if
-/// there are sessions.
+/// Finalizes MPI: waits for all ranks but lost ones, so that no message of this process is lost. The library
+/// goes on if there are sessions.
 ///
 /// # Errors
 /// `MPI_ERR_OTHER` if MPI is not initialised, or finalized already.
@@ -44,7 +45,8 @@ pub fn finalize() -> Result<()> {
     let level = world_model::current()?.thread_level();
     let domain = domain::current()?;
     comm_management::run_delete_callbacks_of_predefined()?;
-    heddle_collective::run(&heddle_comm::CommRef::world()?, heddle_collective::barrier)?;
+    loss::tolerated(domain, heddle_collective::run(&CommRef::world()?, heddle_collective::barrier))?;
+    loss::keep_choice();
     heddle_comm::close_predefined();
     world_model::end();
     life::end(domain, Use::World(level));

@@ -11,6 +11,7 @@
 //! | [`window`] | one-sided communication: windows behind handles, their epochs and operations |
 //! | [`mod@file`] | the error handler of calls without a file |
 //! | [`abort`], [`raise`] | how an error reaches its handler or ends the job |
+//! | `loss` | the loss of ranks on other machines |
 //! | `statistics`, `life` | the time in which the library is in use |
 //! | [`init`], [`session`] | its uses: `MPI_Init` to `MPI_Finalize`, and sessions |
 
@@ -19,6 +20,7 @@ pub mod comm_management;
 pub mod file;
 pub mod init;
 mod life;
+mod loss;
 pub mod raise;
 pub mod session;
 mod statistics;

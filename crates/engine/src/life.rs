@@ -13,7 +13,7 @@
 //! meanwhile, which that process needs.
 
 use crate::abort::abort;
-use crate::{statistics, window};
+use crate::{loss, statistics, window};
 use heddle_bootstrap::{Joining, World};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
@@ -23,7 +23,7 @@ use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::Failure;
 use heddle_message::domain::{self, Domain, Prepared};
 use heddle_message::error::Owner;
-use heddle_message::request;
+use heddle_message::{losses, request};
 use heddle_model::counters;
 use heddle_objects::lifetime::Collected;
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -144,7 +144,8 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
     let joining = Joining::begin(settings.bootstrap).map_err(start_error)?;
     let network = domain::open_network(&settings, &joining)?;
     let world = joining.join().map_err(start_error)?;
-    let prepared = Prepared::new(&world, network, &settings, thread_level, end_job)?;
+    let ends = (end_job as fn(&Failure) -> !, loss::survives as fn() -> bool);
+    let prepared = Prepared::new(&world, network, &settings, thread_level, ends)?;
     life.report(&world)?;
     if thread_level == mpi::MPI_THREAD_MULTIPLE {
         counters::prepare();
@@ -152,13 +153,14 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
     lifetime::configure(&settings.model, &COLLECTED);
     reference_counts::configure(&settings.model, prepared.sections());
     request::set_owner_of_errors(owner_of_errors);
+    losses::set_members(loss::MEMBERS);
     let domain = prepared.domain(&settings);
     settings::put_in_force(settings);
     process::describe(world, thread_level);
     Ok(domain)
 }
 
-/// Ends the job because memory ran out, or because a peer wrote garbage into a ring.
+/// Ends the job because memory ran out, a peer wrote garbage into a ring, or one cannot be reached.
 fn end_job(failure: &Failure) -> ! {
     let text = failure.to_string();
     abort(1, &text, &text)
@@ -205,6 +207,9 @@ fn leave(life: &mut Life, what: Use) {
 }
 
 fn stop(domain: &Domain) {
+    if domain.fabric().has_losses() {
+        heddle_bootstrap::finish_alone();
+    }
     lifetime::collect_now();
     domain.leave_network();
     domain.end_offload_server();

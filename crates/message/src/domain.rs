@@ -13,7 +13,7 @@ use heddle_platform::background::allowed_cores;
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
-use heddle_transport::{Fabric, Network, NetworkChoice, single_copy};
+use heddle_transport::{Fabric, Network, NetworkChoice, Survives, single_copy};
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -111,7 +111,8 @@ pub struct Prepared {
 
 impl Prepared {
     /// Attaches to the job's shared memory and to the network, and makes the critical sections of the model.
-    /// `end_job` ends the job when memory runs out, when a peer has written garbage, or cannot be reached.
+    /// `end_job` ends the job when memory runs out, when a peer has written garbage, or when one cannot be
+    /// reached, unless `survives` says that the process goes on without that one.
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if the shared memory or the network cannot be set up.
@@ -120,11 +121,12 @@ impl Prepared {
         network: Option<Network>,
         settings: &Settings,
         thread_level: i32,
-        end_job: fn(&Failure) -> !,
+        (end_job, survives): (fn(&Failure) -> !, Survives),
     ) -> Result<Prepared> {
         heddle_platform::barrier::register();
         single_copy::allow_peers();
         let fabric = Fabric::attach(world, settings.vnis).map_err(start_error)?.failing_by(end_job);
+        let fabric = fabric.surviving_if(survives);
         let fabric = fabric.with_network(network).map_err(start_error)?;
         if !settings.single_copy {
             fabric.forbid_single_copies();

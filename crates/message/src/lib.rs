@@ -16,12 +16,14 @@
 //! | `self_messages` | messages that a process sends to itself |
 //! | [`progress`] | waiting |
 //! | `offload` | the running threads of the offload server (execution `offload`) |
+//! | [`losses`] | the receives and probes that the loss of a rank ends |
 //! | [`error`] | errors of operations |
 
 pub mod buffer;
 pub mod context;
 pub mod domain;
 pub mod error;
+pub mod losses;
 pub mod matching;
 mod offload;
 pub mod progress;

@@ -6,6 +6,7 @@ use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::{self, Domain};
+use heddle_message::losses::error_of_probe;
 use heddle_message::matching::Key;
 use heddle_message::request::{self, Outcome, RequestKind};
 use heddle_message::vni::Message;
@@ -50,6 +51,8 @@ struct Probe {
     domain: &'static Domain,
     vni: u32,
     key: Key,
+    /// The communicator's handle.
+    comm: usize,
 }
 
 impl Probe {
@@ -60,7 +63,7 @@ impl Probe {
         if comm.context().wants_self_messages(&key) {
             comm.context().pin_self_messages(domain);
         }
-        Ok(Probe { domain, vni: comm.vni_wanted(domain, &key)?, key })
+        Ok(Probe { domain, vni: comm.vni_wanted(domain, &key)?, key, comm: comm.handle() })
     }
 
     fn peek(&self) -> Option<Outcome> {
@@ -72,22 +75,37 @@ impl Probe {
         taken.map(|(exact, message)| (seen(&exact, message.bytes()), exact, message))
     }
 
+    /// Why the message will not come: its sender is lost.
+    fn error(&self) -> Option<Error> {
+        error_of_probe(self.domain.fabric(), self.comm, &self.key)
+    }
+
     /// Checks for the message; if there is none, makes progress and checks again.
-    fn try_once<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> Option<T> {
-        find(self).or_else(|| {
+    ///
+    /// # Errors
+    /// `MPI_ERR_PROC_ABORTED`.
+    fn try_once<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> Result<Option<T>> {
+        let found = find(self).or_else(|| {
             self.domain.progress_for_test(self.vni);
             find(self)
-        })
+        });
+        match found {
+            None => self.error().map_or(Ok(None), Err),
+            found => Ok(found),
+        }
     }
 
     /// Waits for the message.
-    fn wait<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> T {
+    ///
+    /// # Errors
+    /// `MPI_ERR_PROC_ABORTED`.
+    fn wait<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> Result<T> {
         let mut found = None;
         let find = || {
-            found = found.take().or_else(|| find(self));
+            found = found.take().or_else(|| find(self).map(Ok)).or_else(|| self.error().map(Err));
             found.is_some()
         };
-        let Probe { domain, vni, key } = *self;
+        let Probe { domain, vni, key, .. } = *self;
         domain.wait_for(vni, &mut Arrival { domain, vni, key, find });
         match found {
             Some(found) => found,
@@ -105,46 +123,46 @@ fn message_object(comm: &CommRef, (outcome, exact, message): (Outcome, Key, Mess
 /// Returns the envelope of the message that a receive with these arguments would take now, if there is one.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`, `MPI_ERR_PROC_ABORTED`.
 pub fn iprobe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<Outcome>> {
     if source == mpi::MPI_PROC_NULL {
         return Ok(Some(Outcome::proc_null()));
     }
-    Ok(Probe::new(comm, source, tag)?.try_once(Probe::peek))
+    Probe::new(comm, source, tag)?.try_once(Probe::peek)
 }
 
 /// Waits for a message and returns its envelope.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`, `MPI_ERR_PROC_ABORTED`.
 pub fn probe(comm: &CommRef, source: i32, tag: i32) -> Result<Outcome> {
     if source == mpi::MPI_PROC_NULL {
         return Ok(Outcome::proc_null());
     }
-    Ok(Probe::new(comm, source, tag)?.wait(Probe::peek))
+    Probe::new(comm, source, tag)?.wait(Probe::peek)
 }
 
 /// Removes a message from matching, if there is one; returns its handle and its envelope.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`, `MPI_ERR_PROC_ABORTED`.
 pub fn improbe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<(usize, Outcome)>> {
     if source == mpi::MPI_PROC_NULL {
         return Ok(Some((mpi::MPI_MESSAGE_NO_PROC, Outcome::proc_null())));
     }
-    let taken = Probe::new(comm, source, tag)?.try_once(Probe::take);
+    let taken = Probe::new(comm, source, tag)?.try_once(Probe::take)?;
     Ok(taken.map(|taken| message_object(comm, taken)))
 }
 
 /// Waits for a message and takes it out of matching.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`, `MPI_ERR_PROC_ABORTED`.
 pub fn mprobe(comm: &CommRef, source: i32, tag: i32) -> Result<(usize, Outcome)> {
     if source == mpi::MPI_PROC_NULL {
         return Ok((mpi::MPI_MESSAGE_NO_PROC, Outcome::proc_null()));
     }
-    Ok(message_object(comm, Probe::new(comm, source, tag)?.wait(Probe::take)))
+    Ok(message_object(comm, Probe::new(comm, source, tag)?.wait(Probe::take)?))
 }
 
 /// Receives a matched message; returns the handle of the request.

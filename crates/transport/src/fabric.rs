@@ -2,8 +2,9 @@
 //! to those of others.
 
 use crate::error::TransportError;
-use crate::failure::{Fail, Garbage, Peer};
+use crate::failure::{Fail, Failure, Garbage, Peer};
 use crate::geometry::{self, Geometry};
+use crate::losses::{Losses, Survives};
 use crate::network::{self, Exposed, Fetch, Network, OneSided, Port, Ports, ProcessInfo};
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
@@ -48,6 +49,8 @@ pub struct Fabric {
     own_throttles: Arc<[CachePadded<AtomicU32>]>,
     proofs: Arc<Proofs>,
     fail: Fail,
+    survives: Survives,
+    losses: Arc<Losses>,
 }
 
 impl Fabric {
@@ -65,6 +68,13 @@ impl Fabric {
     #[must_use]
     pub fn failing_by(self, fail: Fail) -> Fabric {
         Fabric { fail, ..self }
+    }
+
+    /// The same fabric, which asks `survives` whether the process goes on when a rank on another machine is
+    /// lost. Without this the process fails.
+    #[must_use]
+    pub fn surviving_if(self, survives: Survives) -> Fabric {
+        Fabric { survives, ..self }
     }
 
     /// The same fabric, with the network to ranks on other machines, if there are any; otherwise the network
@@ -92,6 +102,8 @@ impl Fabric {
             vnis: self.vnis,
             word_of: |rank, vni| World::word_of(rank, vni).map_err(|error| error.to_string()),
             fail: self.fail,
+            survives: self.survives,
+            losses: Arc::clone(&self.losses),
         };
         // SAFETY: the flags lie in the mapping, which the fabric and its clones keep with the ports.
         unsafe { Ports::new(network, &process, |vni| self.throttle_flag(vni)) }
@@ -105,6 +117,7 @@ impl Fabric {
         let own_presence = Arc::new(Presence::default());
         let proofs = Arc::new(Proofs::new(local.len()));
         let fail: Fail = |failure| panic!("{failure}");
+        let (survives, losses): (Survives, _) = (|| false, Arc::default());
         let Some(job) = world.job() else {
             let words = || (0..vnis).map(|_| CachePadded::default()).collect();
             let (own_attendance, own_throttles) = (words(), words());
@@ -123,6 +136,8 @@ impl Fabric {
                 own_throttles,
                 proofs,
                 fail,
+                survives,
+                losses,
             });
         };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
@@ -145,6 +160,8 @@ impl Fabric {
             own_throttles: Arc::default(),
             proofs,
             fail,
+            survives,
+            losses,
         };
         fabric.reserve_areas().map_err(|source| TransportError::Reserve { source })?;
         fabric.presence(local_rank).enter(need, Identity::of_this_process());
@@ -360,6 +377,35 @@ impl Fabric {
         let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.local_rank, vni, index) };
         // SAFETY: one consumer by the caller's promise; the doorbell lies in the mapping, too.
         Some((sender, unsafe { Consumer::new(ring, self.doorbell(index), self.peer(sender)) }))
+    }
+
+    pub(crate) fn end(&self, failure: &Failure) -> ! {
+        (self.fail)(failure)
+    }
+
+    pub(crate) fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// Ends the process because a rank is lost, or notes the loss.
+    pub(crate) fn lose(&self, failure: &Failure) {
+        match failure {
+            Failure::Lost { peer, .. } if (self.survives)() => self.losses.note(*peer, failure.to_string()),
+            _ => (self.fail)(failure),
+        }
+    }
+
+    /// The host of a rank with which this process has exchanged messages through the network.
+    pub(crate) fn host_of(&self, rank: usize) -> Option<String> {
+        let ports = self.ports.as_ref()?;
+        (0..self.vnis).find_map(|vni| ports.port(vni).host_of(rank as u32))
+    }
+
+    /// The ranks of this machine, and those of others with which a VNI has exchanged messages.
+    pub fn acquaintances(&self, vni: usize) -> Vec<usize> {
+        let far = self.port(vni).map(|port| port.acquaintances()).unwrap_or_default();
+        let local = (0..self.local.len()).map(|index| self.local.rank(index) as usize);
+        local.filter(|rank| *rank != self.rank).chain(far).collect()
     }
 
     /// The port of a VNI, if there are ranks on other machines.

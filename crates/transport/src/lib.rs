@@ -28,6 +28,7 @@
 //! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
 //! | `error.rs` | errors of the start |
 //! | `failure.rs` | failures that end a job in the middle of its messages |
+//! | `losses.rs`, `lost_ranks.rs` | the ranks of other machines that are lost, and how protocols ask for them |
 //! | `presence.rs` | which processes have started, and which need their peers to fence |
 //! | `throttle.rs` | flow control of unexpected messages |
 //! | `shared.rs` | the producer of a ring for many threads |
@@ -46,6 +47,10 @@ mod fabric;
 mod failure;
 #[cfg(not(loom))]
 mod geometry;
+#[cfg(not(loom))]
+mod losses;
+#[cfg(not(loom))]
+mod lost_ranks;
 #[cfg(not(loom))]
 mod mailbox;
 #[cfg(loom)]
@@ -72,6 +77,8 @@ pub use fabric::Fabric;
 pub use failure::{Fail, Failure, Garbage};
 #[cfg(not(loom))]
 pub use geometry::{Geometry, LONGEST_PAYLOAD};
+#[cfg(not(loom))]
+pub use losses::{LOST, Survives};
 #[cfg(not(loom))]
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 #[cfg(not(loom))]

@@ -1,6 +1,7 @@
 //! The connection of this process to the launcher that has started it.
 
 use crate::BootstrapError;
+use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::fork;
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -54,11 +55,22 @@ pub(super) fn finish() {
     }
 }
 
+/// True if some rank will not come to the fence.
+static ALONE: AtomicBool = AtomicBool::new(false);
+
+/// From now on this process waits for no other when it finalizes MPI: one is lost, and the launcher waits for
+/// all.
+pub fn finish_alone() {
+    ALONE.store(true, Ordering::Relaxed);
+}
+
 /// Does the same as [`finish`], once all ranks of the job have come so far: what they have sent each other
 /// over the network may still be on its way, and goes with a process that ends.
 pub(super) fn finish_together() {
-    // If the launcher has gone, there is nobody to wait for.
-    let _ = with_launcher(|launcher| launcher.fence());
+    if !ALONE.load(Ordering::Relaxed) {
+        // If the launcher has gone, there is nobody to wait for.
+        let _ = with_launcher(|launcher| launcher.fence());
+    }
     finish();
 }
 

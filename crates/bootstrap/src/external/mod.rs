@@ -31,7 +31,7 @@ mod place;
 use crate::job::MadeHere;
 use crate::{BootstrapError, Job, JobControl, LocalRanks, World};
 pub(crate) use connection::Connection;
-pub use connection::end_job;
+pub use connection::{end_job, finish_alone};
 use connection::{finish, finish_at_exit, finish_together, hold, with_launcher};
 use place::Place;
 

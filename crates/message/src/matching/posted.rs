@@ -21,7 +21,8 @@ pub(super) struct Posted {
     nodes: Vec<Node>,
     free: u32,
     buckets: Buckets,
-    next_order: u64,
+    /// The number of receives that were posted so far.
+    pub(super) next_order: u64,
     /// How many receives are posted.
     pub(super) live: usize,
 }
@@ -84,8 +85,17 @@ impl Posted {
 
     /// The receives whose keys are wanted, in the order in which they were posted: places, keys and requests.
     pub(super) fn find_all(&self, is_wanted: impl Fn(&Key) -> bool) -> Vec<(u32, Key, u32)> {
-        let wanted = |node: &&Node| node.request != NONE && is_wanted(&node.key);
-        let nodes = (0u32..).zip(&self.nodes).filter(|(_, node)| wanted(node));
+        self.find(|node| is_wanted(&node.key))
+    }
+
+    /// The receives after the first `posts` ones, in the order in which they were posted.
+    pub(super) fn find_since(&self, posts: u64) -> Vec<(u32, Key, u32)> {
+        self.find(|node| node.order >= posts)
+    }
+
+    fn find(&self, is_wanted: impl Fn(&Node) -> bool) -> Vec<(u32, Key, u32)> {
+        let wanted = |(_, node): &(u32, &Node)| node.request != NONE && is_wanted(node);
+        let nodes = (0u32..).zip(&self.nodes).filter(wanted);
         let mut found: Vec<(u32, &Node)> = nodes.collect();
         found.sort_unstable_by_key(|(_, node)| node.order);
         found.into_iter().map(|(at, node)| (at, node.key, node.request)).collect()

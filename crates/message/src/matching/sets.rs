@@ -67,6 +67,17 @@ impl<M> Matching<M> {
         self.posted.push(key, request)
     }
 
+    /// The number of receives that were posted so far.
+    pub(crate) fn posts(&self) -> u64 {
+        self.posted.next_order
+    }
+
+    /// The posted receives after the first `posts` ones, in order: places, keys and requests.
+    #[cold]
+    pub(crate) fn posted_since(&self, posts: u64) -> Vec<(u32, Key, u32)> {
+        if posts == self.posts() { Vec::new() } else { self.posted.find_since(posts) }
+    }
+
     /// Removes a posted receive. False if it was matched already.
     pub fn unpost(&mut self, at: u32, request: u32) -> bool {
         let Some(key) = self.posted.remove(at, request) else { return false };

@@ -68,6 +68,7 @@
 //! | `outcome.rs` | the result of an operation |
 //! | `joint.rs` | requests that complete with their parts |
 //! | `attachment.rs` | what a request can carry: the template of a persistent one, the callbacks of a generalized one |
+//! | `awaiting.rs` | requests that wait for a word of their peer |
 //! | `counts.rs` | references to communicators and datatypes that requests count |
 //! | `plain.rs` | the short path for a complete request that only has to be released |
 //! | `pool.rs` | taking a slot for an operation, and returning it |
@@ -78,6 +79,7 @@
 //! The state word of a request and the words for its communicator and datatype are `heddle_objects::request`.
 
 mod attachment;
+mod awaiting;
 mod cache;
 mod counts;
 mod in_flight;
@@ -92,6 +94,7 @@ mod region;
 mod slot;
 
 pub use attachment::{Attachment, Canceller};
+pub(crate) use awaiting::{await_nobody, await_peer, claim as claim_awaiting, claim_all, comm_word};
 pub use cache::{configure, is_for_every_send};
 pub use counts::{ReferenceCounts, count_references, requests_count};
 pub use heddle_objects::request::{are_watchers_signalled, signal_watchers};

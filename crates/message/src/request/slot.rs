@@ -9,7 +9,7 @@ use super::region::{Growth, OutOfRequests, Region};
 use heddle_datatype::Datatype;
 use heddle_objects::request::{Names, State};
 use heddle_objects::table::{Kind, upper_half};
-use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::ops::Range;
 use std::ptr::null_mut;
@@ -33,6 +33,8 @@ pub(crate) struct Request {
     pub owner: UnsafeCell<Ownership>,
     pub outcome: UnsafeCell<Outcome>,
     pub in_flight: UnsafeCell<InFlight>,
+    /// The peer for whose word the operation waits, see `awaiting.rs`.
+    pub awaits: AtomicU64,
 }
 
 // SAFETY: the fields are atomics, or cells that one thread at a time may touch, by the table in `request`.
@@ -59,6 +61,12 @@ pub(super) fn grow(growth: &mut Growth, wanted: usize) -> Result<Range<RequestId
 pub(super) fn exists(index: u32) -> bool {
     // Acquire: pairs with the Release in `grow`.
     index < USED.load(Ordering::Acquire)
+}
+
+/// The number of slots.
+pub(super) fn used() -> u32 {
+    // Acquire: pairs with the Release in `grow`.
+    USED.load(Ordering::Acquire)
 }
 
 /// The slot of a request.
@@ -139,6 +147,7 @@ impl Request {
             owner: UnsafeCell::new(Ownership::default()),
             outcome: UnsafeCell::new(Outcome::default()),
             in_flight: UnsafeCell::new(InFlight::none()),
+            awaits: AtomicU64::new(0),
         }
     }
 }

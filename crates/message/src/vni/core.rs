@@ -36,8 +36,10 @@ pub(crate) struct Core<S: Rules> {
     /// The number of rendezvous transfers and deferred pieces of work; written in the
     /// rendezvous critical section.
     pending: AtomicUsize,
-    /// The number of queued messages of all peers.
+    /// The number of queued messages of all peers, and one more once a rank is lost (`lost.rs`).
     pub backlogged: AtomicUsize,
+    /// The number of lost ranks that the VNI knows; written in the critical section of arrivals.
+    pub losses: AtomicUsize,
     /// The VNI's count of rendezvous offers.
     pub offers: Arc<AtomicUsize>,
     /// The statistics of the VNI.
@@ -66,12 +68,14 @@ pub(crate) struct MatchingShard {
     pub bytes: UnexpectedBytes,
     /// The threads that sleep in a probe.
     pub probers: Probers<Key>,
+    /// The number of posts when the posted receives were last examined for lost ranks.
+    pub examined: u64,
 }
 
 impl MatchingShard {
     fn new(throttle: Arc<Throttle>) -> MatchingShard {
         let bytes = UnexpectedBytes::new(throttle);
-        MatchingShard { matching: Matching::new(), bytes, probers: Probers::default() }
+        MatchingShard { matching: Matching::new(), bytes, probers: Probers::default(), examined: 0 }
     }
 
     /// Stores an unexpected message.
@@ -169,6 +173,7 @@ impl<S: Rules> Core<S> {
             peers: (0..fabric.size()).map(peer).collect(),
             pending: AtomicUsize::new(0),
             backlogged: AtomicUsize::new(0),
+            losses: AtomicUsize::new(0),
             offers,
             row: sections.row(vni),
             completed: AtomicUsize::new(0),
@@ -280,7 +285,8 @@ impl<S: Rules> Core<S> {
 
     /// Returns true if no message is queued or streamed.
     pub(crate) fn is_drained(&self) -> bool {
-        !self.is_backlogged() && self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.is_empty())
+        let queued = self.backlogged.load(Ordering::Relaxed) - usize::from(self.has_losses());
+        queued == 0 && self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.is_empty())
     }
 
     /// Cancels a posted receive if it was not matched yet.

@@ -18,6 +18,7 @@
 //! | `transfer_method.rs` | the choice of the quickest of these methods, by measurement |
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `withdraw.rs` | cancelling sends |
+//! | `lost.rs` | the loss of a rank on another machine |
 //! | `step.rs` | one step of progress |
 //! | `task.rs`, `tasks.rs` | operations of several steps |
 //! | `offload.rs` | the turns of offload threads |
@@ -79,6 +80,7 @@ pub(crate) mod core;
 mod direct;
 mod express;
 pub(crate) mod interface;
+mod lost;
 pub(crate) mod message;
 mod offload;
 pub(crate) mod receive;

@@ -14,7 +14,7 @@ use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::probers::Asleep;
 use heddle_spec::constants as mpi;
-use heddle_transport::{Garbage, Header, Incoming};
+use heddle_transport::{Garbage, Header, Incoming, LOST};
 
 impl<S: Rules> Core<S> {
     /// Handles a message that has arrived. The caller is in the critical section of arrivals.
@@ -62,6 +62,10 @@ impl<S: Rules> Core<S> {
             wire::CTS..=wire::FETCHED => {
                 self.check_form(peer, message);
                 self.answer_arrives(peer, message);
+            }
+            LOST => {
+                self.check_form(peer, message);
+                self.loss_arrives(peer, message);
             }
             other => self.fabric.refuse(peer, Garbage::Kind(other)),
         }

@@ -46,8 +46,8 @@ impl<S: Rules> Core<S> {
         Some(name)
     }
 
-    /// Reads the data of a matched message from its sender's memory through the network. Returns false and
-    /// does nothing if that cannot be done.
+    /// Reads the data of a matched message from its sender's memory through the network. Returns false if
+    /// that cannot be done; the caller has the receive's in-flight state then.
     pub(crate) fn read_remotely(&self, id: RequestId, key: &Key, peer: usize, rts: &Rts) -> bool {
         // SAFETY: a thread that fetches the data of a receive has its in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
@@ -60,10 +60,14 @@ impl<S: Rules> Core<S> {
         let words = wire::to_bytes([u64::from(id), u64::from(rts.request), 0]);
         let done = (wire::control(wire::FETCHED), words);
         let fetch = Fetch { peer, from: (rts.address, remote_key), to, len, done };
+        request::await_peer(id, self.index, peer);
         // SAFETY: this thread does not touch the in-flight state any more, if the data is fetched.
         unsafe { request::hand_over(id) };
-        // SAFETY: the buffer belongs to MPI until the receive is complete, which is when the data is there.
-        unsafe { self.fabric.fetch(self.index, fetch) }
+        // SAFETY: the buffer belongs to MPI until the receive is complete, which is when the data is there,
+        // or the port has dropped the fetch because the peer is lost.
+        let fetches = unsafe { self.fabric.fetch(self.index, fetch) };
+        // If the receive cannot be claimed, the peer was lost meanwhile, and the receive has ended.
+        fetches || !request::claim_awaiting(id, self.index, peer)
     }
 
     /// Completes a receive whose data was read through the network.

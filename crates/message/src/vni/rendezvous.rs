@@ -144,8 +144,17 @@ impl<S: Rules> Core<S> {
         in_flight.asked_ns = clock::now_ns();
         self.note_truncation(id, key, &rts);
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
+        if wanted != 0 {
+            request::await_peer(id, self.index, peer);
+        }
         // SAFETY: this thread does not touch the in-flight state any more, unless no piece will come.
         unsafe { request::hand_over(id) };
+        if wanted != 0 && self.fabric.is_lost(peer) {
+            if request::claim_awaiting(id, self.index, peer) {
+                self.end_receive_by_loss(id, peer);
+            }
+            return;
+        }
         self.send_control(peer, wire::CTS, cts.to_bytes());
         if wanted == 0 {
             // No piece will come.
@@ -181,6 +190,7 @@ impl<S: Rules> Core<S> {
         // arrivals, where this thread is.
         let in_flight = unsafe { request::in_flight(cts.sender) };
         in_flight.answered();
+        request::await_nobody(cts.sender);
         let peer = in_flight.peer;
         let wanted = cts.wanted as usize;
         if wanted == 0 {
@@ -250,6 +260,7 @@ impl<S: Rules> Core<S> {
         // SAFETY: the caller has the in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         in_flight.pieces_wanted = false;
+        request::await_nobody(id);
         let error = in_flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
         let (source, tag, bytes) = (in_flight.source, in_flight.tag, in_flight.wanted as u64);
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });

@@ -163,6 +163,7 @@ impl<S: Rules> Core<S> {
         if synchronous {
             let extra = wire::to_bytes([u64::from(id), 0, 0]);
             in_flight.stage = Stage::Offered;
+            request::await_peer(id, self.index, in_flight.peer);
             // SAFETY: if the message was sent, the in-flight state is not touched.
             unsafe { request::hand_over(id) };
             let sent = S::send_eagerly(ring, outside, |ring| {
@@ -172,6 +173,7 @@ impl<S: Rules> Core<S> {
                 return true;
             }
             in_flight.stage = Stage::UnderWay;
+            request::await_nobody(id);
         } else if S::send_eagerly(ring, outside, |ring| send_eager(ring, &header(wire::EAGER), buffer)) {
             self.sender_done(id);
             return true;
@@ -193,6 +195,7 @@ impl<S: Rules> Core<S> {
         let rts = Rts { len: in_flight.buffer.len() as u64, address, key: None, request: id };
         let exposed = self.expose(in_flight);
         (in_flight.offered, in_flight.stage) = (true, Stage::Offered);
+        request::await_peer(id, self.index, in_flight.peer);
         self.count_offer(1);
         // SAFETY: if the message was sent, the in-flight state is not touched.
         unsafe { request::hand_over(id) };
@@ -202,6 +205,7 @@ impl<S: Rules> Core<S> {
         };
         if !sent {
             (in_flight.offered, in_flight.stage) = (false, Stage::UnderWay);
+            request::await_nobody(id);
             self.count_offer(-1);
         }
         sent
@@ -240,7 +244,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Sends queued messages while there is room.
+    /// Sends queued messages while there is room, and drops those to lost ranks.
     #[cold]
     pub(crate) fn drain_backlogs(&self, entry: Entry) -> bool {
         let mut happened = false;
@@ -249,6 +253,9 @@ impl<S: Rules> Core<S> {
                 let drained = entry.enter(&to.channel, |channel| self.drain(channel, peer));
                 happened |= entry.happened(drained);
             }
+        }
+        if self.has_losses() {
+            happened |= self.end_new_receives(entry);
         }
         happened
     }
@@ -273,6 +280,10 @@ impl<S: Rules> Core<S> {
             S::change(&to.backlogged, -gone);
             S::change(&self.backlogged, -gone);
         }
+        if self.has_losses() && !channel.backlog.is_empty() && self.fabric.is_lost(peer) {
+            self.drop_backlog(channel, peer);
+            return true;
+        }
         gone != 0
     }
 
@@ -292,6 +303,7 @@ impl<S: Rules> Core<S> {
         // SAFETY: the caller has the in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         in_flight.keep = None;
+        request::await_nobody(id);
         // A thread that wants to cancel the send reads the stage: there is nothing to cancel any more.
         in_flight.answered();
         if std::mem::take(&mut in_flight.offered) {

@@ -12,6 +12,7 @@
 //! | `WITHDRAW` | sender's request; context, source and tag are the message's | forget the message, if it is not matched |
 //! | `WITHDRAWN` | sender's request, 1 if the message was forgotten | answer to `WITHDRAW` |
 //! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
+//! | `LOST` | a rank; from this process itself, or from a peer that has lost the rank | the rank is lost (`heddle_transport::LOST`) |
 //! | `FETCHED` | receive, sender's request; from this process itself | the data was read from another machine |
 
 use crate::matching::Key;

@@ -173,6 +173,10 @@ impl Sectioning for LockFree {
         &shards.objects[shard_of(key)]
     }
 
+    fn each<T: Object>(shards: &LeftToAll<T>) -> impl Iterator<Item = &LeftTo<T>> {
+        shards.objects.iter()
+    }
+
     #[inline(always)]
     fn run_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
         if shards.left.some.load(Ordering::Relaxed) == 0 { false } else { run_all_left_behind(shards) }

@@ -79,6 +79,9 @@ pub trait Sectioning: Debug + 'static {
     /// Returns the object of a key, always the same one.
     fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
 
+    /// All objects of a kind.
+    fn each<T: Object>(shards: &Self::Shards<T>) -> impl Iterator<Item = &Self::Shard<T>>;
+
     /// Runs the operations that were left behind. Returns true if there were any.
     #[inline(always)]
     fn run_left_behind<T: Object>(_shards: &Self::Shards<T>) -> bool {

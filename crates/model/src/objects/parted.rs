@@ -107,6 +107,10 @@ impl Sectioning for Parted {
         &shards[shard_of(key)]
     }
 
+    fn each<T: Object>(shards: &Self::Shards<T>) -> impl Iterator<Item = &Locked<T>> {
+        shards.iter()
+    }
+
     #[inline]
     fn change(number: &AtomicUsize, by: isize) {
         // Wraps for a negative change. Relaxed: readers take the number as a hint.

@@ -62,6 +62,10 @@ impl Sectioning for Whole {
         shards
     }
 
+    fn each<T: Object>(shards: &Enclosed<T>) -> impl Iterator<Item = &Enclosed<T>> {
+        std::iter::once(shards)
+    }
+
     #[inline(always)]
     fn change(number: &AtomicUsize, by: isize) {
         // Relaxed, and a load and a store: one thread at a time writes it, and other

@@ -118,12 +118,14 @@ impl Receiver {
 
     #[cold]
     fn take_messages_from_afar(&self) -> Result<()> {
-        match self.link()? {
-            Some(Link { far: Some(far), board, .. }) => {
-                far.raise_flags(board, self.round.load(Ordering::Relaxed))
-            }
-            _ => Ok(()),
+        if let Some(Link { far: Some(far), board, .. }) = self.link()?
+            && let Err(error) = far.raise_flags(board, self.round.load(Ordering::Relaxed))
+        {
+            // Another thread may wait for the whole round, and must see the error, too.
+            self.error.get_or_init(|| error);
+            self.domain.fabric().wake(self.domain.rank());
         }
+        self.error.get().map_or(Ok(()), |error| Err(error.clone()))
     }
 
     /// Looks for a partition, and takes its data if they are there.

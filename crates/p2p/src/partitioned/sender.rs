@@ -283,6 +283,10 @@ impl Sender {
             Ok(Some(round)) => self.board.gate().open(next_round(next_round(round))),
             Err(error) => _ = self.error.get_or_init(|| error),
         }
+        if self.error.get().is_some() {
+            // The receiver is lost: it will not let partitions come, and they need not wait.
+            self.board.gate().open(self.round.load(Ordering::Relaxed));
+        }
     }
 
     /// Delivers what is deferred. Returns true if there was something.

@@ -56,6 +56,8 @@ pub(super) struct Connection {
     pub(super) injected: bool,
     /// True if an empty packet could not be delivered.
     pub(super) is_lost: bool,
+    /// True if the rank is lost: nothing is sent to it or read of it any more.
+    pub(super) is_forgotten: bool,
     pub(super) heartbeat: Heartbeat,
     /// True if the peer was told that this process leaves the network.
     pub(super) knows_departure: bool,
@@ -107,6 +109,7 @@ impl Connection {
             throttled: false,
             injected: false,
             is_lost: false,
+            is_forgotten: false,
             heartbeat: Heartbeat::default(),
             knows_departure: false,
             host: address.host.as_str().into(),
@@ -124,9 +127,24 @@ impl Connection {
 
     /// Returns true if the provider has all messages, and none that it does not give notice of.
     pub(super) fn is_drained(&self) -> bool {
-        self.open.is_none()
-            && (!self.injected || self.is_lost)
-            && self.delayed.iter().all(|packet| is_empty(self.bytes(*packet)))
+        self.is_forgotten
+            || self.open.is_none()
+                && (!self.injected || self.is_lost)
+                && self.delayed.iter().all(|packet| is_empty(self.bytes(*packet)))
+    }
+
+    /// Drops the packets for a lost rank that the provider does not have, and those of the rank that have not
+    /// had their turn; returns the buffers of these.
+    pub(super) fn forget(&mut self) -> Vec<u32> {
+        self.is_forgotten = true;
+        self.free.extend(self.open.take().map(|packet| packet.index));
+        self.free.extend(self.delayed.drain(..).map(|packet| packet.index));
+        self.order.early.drain(..).map(|(_, packet)| packet.index).collect()
+    }
+
+    /// The number of packets that the provider has.
+    pub(super) fn under_way(&self) -> usize {
+        SENDS - self.free.len() - self.delayed.len() - usize::from(self.open.is_some())
     }
 
     /// Returns true if a packet with messages may be sent.

@@ -46,6 +46,11 @@ impl Heartbeat {
         self.has_left = leaves || (self.has_left && !has_message);
     }
 
+    /// Returns true if the peer has left the network.
+    pub(super) fn has_left(&self) -> bool {
+        self.has_left
+    }
+
     /// Notes that the peer was sent a packet.
     pub(super) fn sent(&mut self) {
         self.has_sent = true;

@@ -6,6 +6,7 @@ use super::port::{DEPTH, Opened};
 use super::signal::Signal;
 use super::{Fetch, LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo};
 use crate::failure::Failure;
+use crate::losses::LOST;
 use crate::ring::{Incoming, Offer};
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use crate::throttle::Traffic;
@@ -39,6 +40,11 @@ fn provider() -> Arc<Provider> {
     Arc::new(library.provider(&wish, DEPTH).expect("the provider"))
 }
 
+thread_local! {
+    /// Whether the ranks of this thread's test go on without a lost rank.
+    static SURVIVES: Cell<bool> = const { Cell::new(false) };
+}
+
 /// A listener's duties in a test: it rings, and sends what a port has open.
 struct Ringing(mpsc::Sender<()>, Arc<Port>);
 
@@ -69,7 +75,8 @@ fn port_with(
     let word = opened.address(vnis).expect("a name").to_string();
     WORDS.lock().expect("no test fails here").push((rank, test, word));
     let local = Arc::new(LocalRanks::of(vec![rank]));
-    let process = ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail };
+    let (survives, losses) = (|| SURVIVES.get(), Arc::default());
+    let process = ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives, losses };
     // SAFETY: the flag lives as long as the process.
     unsafe { Port::new(test, process, throttle, Arc::new(Signal::new()), opened) }.expect("a port")
 }
@@ -267,6 +274,54 @@ fn a_silent_rank_is_lost() {
     for _ in 0..10 * PATIENCE {
         one.beat(SILENCE);
     }
+}
+
+/// Reads the messages of a port to itself that say that a rank is lost, and returns the ranks.
+fn read_losses(port: &Port, rank: usize) -> Vec<u8> {
+    let mut lost = Vec::new();
+    port.read(|sender, message| {
+        assert_eq!((sender, message.header.kind), (rank, LOST));
+        lost.push(message.payload()[0]);
+    });
+    lost
+}
+
+#[test]
+fn a_port_that_survives_a_loss_says_so_and_drops_what_it_had() {
+    SURVIVES.set(true);
+    let (one, other) = acquainted(13);
+    // A packet that is left open, and messages until the peer's credit is used up.
+    one.signal().listener_is_there();
+    while send(&one, 1, Traffic::Eager, 0, 100) {}
+    (0..2 * PATIENCE).for_each(|_| one.beat(SILENCE));
+    assert_eq!(read_losses(&one, 0), [1]);
+    assert_eq!(read_losses(&one, 0), [], "it is said once");
+    assert!(!send(&one, 1, Traffic::Protocol, 0, 8));
+    assert!(one.is_drained() && one.is_empty() && one.acquaintances().is_empty());
+    // Packets of the lost rank, which comes back, are dropped, and their buffers are not lost.
+    for round in 0..200 {
+        for _ in 0..200 {
+            send(&other, 0, Traffic::Eager, round, 100);
+            other.is_empty();
+            assert_eq!(read_losses(&one, 0), []);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "it was lost while data was read from its memory")]
+fn a_rank_that_is_lost_while_its_memory_is_read_ends_the_process() {
+    SURVIVES.set(true);
+    let (one, other) = acquainted(14);
+    let other = Arc::new(other);
+    let (mut from, mut to) = (vec![1u8; 100_000], vec![0u8; 100_000]);
+    // SAFETY: the bytes outlive what is exposed.
+    let exposed = unsafe { other.expose(from.as_mut_ptr(), from.len()) }.expect("there are remote reads");
+    let done = (header(0), [0; EXTRA_BYTES]);
+    let fetch = Fetch { peer: 1, from: exposed.name(), to: to.as_mut_ptr(), len: to.len(), done };
+    // SAFETY: the bytes are there until the end of the test.
+    assert!(unsafe { one.fetch(fetch) });
+    (0..2 * PATIENCE).for_each(|_| one.beat(SILENCE));
 }
 
 #[test]

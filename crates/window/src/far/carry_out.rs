@@ -6,7 +6,7 @@ use super::service::Service;
 use super::wire::{Kind, LONGEST, WordOperation, message};
 use crate::accumulate::Accumulate;
 use crate::geometry::WordAt;
-use heddle_transport::{Garbage, Handler, Incoming, Request};
+use heddle_transport::{Garbage, Handler, Incoming, LOST, Request};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -48,6 +48,17 @@ impl CarryOut {
     #[cold]
     fn refuse(&self, sender: usize, what: Garbage) -> ! {
         self.service.domain().fabric().refuse(sender, what)
+    }
+
+    /// A rank is lost, which the port says. Threads may wait for it, or hold locks of it: a window goes on with
+    /// all its processes or not at all.
+    #[cold]
+    fn lose(&self, word: &[u8]) {
+        let Some(rank) = word.first_chunk().map(|word| u64::from_ne_bytes(*word) as usize) else { return };
+        if self.service.parts().values().any(|part| part.counts.has(rank)) {
+            let why = "it is one of the processes of a window, which cannot go on without it";
+            self.service.domain().fabric().give_up(rank, why);
+        }
     }
 
     /// Carries out a request on a part. `None` if no process asks so.
@@ -153,6 +164,9 @@ impl Handler for CarryOut {
     fn handle(&self, sender: usize, incoming: &Incoming) {
         let header = incoming.header;
         let Some(kind) = Kind::of(header.kind) else { self.refuse(sender, Garbage::Kind(header.kind)) };
+        if header.kind == LOST && sender == self.service.domain().fabric().rank() {
+            return self.lose(incoming.payload());
+        }
         let form = Garbage::Form { kind: header.kind, len: incoming.len() };
         if !incoming.has_extra() {
             self.refuse(sender, form);

@@ -29,6 +29,11 @@ impl Counts {
         }
     }
 
+    /// Returns true if a process of the job is one of them.
+    pub(super) fn has(&self, process: usize) -> bool {
+        self.ranks.contains_key(&process)
+    }
+
     /// Counts an operation that is about to be sent.
     pub(super) fn ask(&self, rank: usize) {
         self.asked[rank].fetch_add(1, Ordering::SeqCst);

@@ -3,6 +3,7 @@
 
 mod cancelled;
 mod flood;
+mod lost;
 mod many_threads;
 pub(crate) mod ranks;
 mod stopped;

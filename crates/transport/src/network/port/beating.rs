@@ -9,8 +9,8 @@ use heddle_platform::atomic::Ordering;
 use std::time::Duration;
 
 impl Port {
-    /// Gives signs of life to the peers that need some, and ends the job if a peer is lost: silent for
-    /// `timeout`. A port that leaves the network only tells those peers that do not know it.
+    /// Gives signs of life to the peers that need some, and misses a peer that was silent for `timeout`. A
+    /// port that leaves the network only tells those peers that do not know it.
     pub(in crate::network) fn beat(&self, timeout: Duration) {
         let leaves = self.leaves.load(Ordering::Relaxed);
         let mut state = self.state();
@@ -20,6 +20,9 @@ impl Port {
         let peers: Vec<u32> = state.connections.keys().copied().collect();
         for peer in peers {
             let Some(connection) = state.connections.get_mut(&peer) else { continue };
+            if connection.is_forgotten {
+                continue;
+            }
             if leaves {
                 self.tell_departure(&mut state, peer);
                 continue;
@@ -27,7 +30,7 @@ impl Port {
             match connection.heartbeat.beat(listens) {
                 Beat::Nothing => {}
                 Beat::Send => _ = self.send_empty(&mut state, peer),
-                Beat::Lost => self.lose(
+                Beat::Lost => self.miss(
                     peer,
                     Some(&connection.host),
                     format!(
@@ -38,6 +41,7 @@ impl Port {
                 ),
             }
         }
+        self.note_losses(&mut state);
     }
 
     /// Tells all peers that this process leaves the network, and expects no signs of life any more; or that
@@ -61,9 +65,13 @@ impl Port {
         }
     }
 
-    /// Sends a packet without a message. Returns false and does nothing if no buffer is free.
+    /// Sends a packet without a message. Returns false and does nothing if no buffer is free, or if the peer
+    /// is lost.
     pub(super) fn send_empty(&self, state: &mut State, peer: u32) -> bool {
         let connection = self.connection(state, peer);
+        if connection.is_forgotten {
+            return false;
+        }
         let Some(index) = connection.free.pop() else { return false };
         let place = connection.buffers.place(index as usize);
         self.write_label(connection, place, None);

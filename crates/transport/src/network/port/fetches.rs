@@ -95,6 +95,22 @@ impl Fetches {
         }
     }
 
+    /// Drops the fetches from a peer whose next read the provider has not taken. Returns true if it has taken
+    /// another's.
+    pub(super) fn forget(&mut self, peer: u32) -> bool {
+        let Fetches { all, delayed, .. } = self;
+        let is_from = |index: &u32| all.get(index).is_some_and(|fetch| fetch.fetch.peer as u32 == peer);
+        let dropped: Vec<u32> = delayed.iter().copied().filter(is_from).collect();
+        delayed.retain(|index| !dropped.contains(index));
+        dropped.iter().for_each(|index| drop(all.remove(index)));
+        all.values().any(|fetch| fetch.fetch.peer as u32 == peer)
+    }
+
+    /// Drops a fetch that has failed; the provider is done with it.
+    pub(super) fn failed(&mut self, index: u32) {
+        self.all.remove(&index);
+    }
+
     /// The peer from whose memory a fetch reads.
     pub(super) fn peer(&self, index: u32) -> Option<u32> {
         self.all.get(&index).map(|under_way| under_way.fetch.peer as u32)

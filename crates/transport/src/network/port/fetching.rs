@@ -57,12 +57,15 @@ impl Port {
     }
 
     /// Fetches data from the memory of a peer. Returns false and does nothing if the provider refuses the
-    /// memory that the data goes to.
+    /// memory that the data goes to, or if the peer is lost.
     ///
     /// # Safety
     /// The memory is valid, and nobody else uses it until the message arrives that all is there.
     pub(crate) unsafe fn fetch(&self, fetch: Fetch) -> bool {
         let mut state = self.state();
+        if state.has_lost(fetch.peer as u32) {
+            return false;
+        }
         // SAFETY: by the caller's promise; the registration ends with the fetch.
         let target = unsafe { state.endpoint.register_target(fetch.to, fetch.len) };
         let Ok(target) = target else { return false };
@@ -74,7 +77,7 @@ impl Port {
 
     /// Gives the reads to the provider that it has not taken. Returns true if it takes one.
     pub(super) fn read_delayed(&self, state: &mut State) -> bool {
-        let mut happened = false;
+        let (mut happened, mut lost) = (false, None);
         let State { fetches, connections, endpoint, .. } = state;
         for _ in 0..fetches.delayed() {
             fetches.read_first(|peer, under_way| {
@@ -82,10 +85,16 @@ impl Port {
                 match under_way.read(endpoint, connection.address, self.longest_read) {
                     Outcome::Taken => happened = true,
                     Outcome::Later => return false,
-                    Outcome::Lost(why) => self.lose(peer, Some(&connection.host), why),
+                    Outcome::Lost(why) => {
+                        lost = Some((peer, connection.host.clone(), why));
+                        return false;
+                    }
                 }
                 true
             });
+        }
+        if let Some((peer, host, why)) = lost {
+            self.miss(peer, Some(&host), why);
         }
         happened
     }

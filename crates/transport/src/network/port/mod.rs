@@ -11,10 +11,12 @@
 //! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
 //! | `fetching.rs`, `fetches.rs` | remote reads: the data of long messages |
 //! | `beating.rs` | signs of life to peers and from them |
+//! | `losing.rs` | ranks that are lost |
 
 mod beating;
 mod fetches;
 mod fetching;
+mod losing;
 mod receiving;
 mod sending;
 mod state;
@@ -94,6 +96,7 @@ impl Port {
             delayed: VecDeque::new(),
             creditors: VecDeque::new(),
             fetches: Fetches::default(),
+            lost: Vec::new(),
             held: 0,
             under_way: 0,
             strangers: 0,
@@ -106,12 +109,16 @@ impl Port {
 
     /// Returns true if the peer throttles its senders, as far as it has said so.
     pub(crate) fn is_throttled(&self, peer: u32) -> bool {
-        self.state().connections.get(&peer).is_some_and(|connection| connection.throttled)
+        self.state()
+            .connections
+            .get(&peer)
+            .is_some_and(|connection| connection.throttled && !connection.is_forgotten)
     }
 
     /// Makes progress: sends open packets, gives delayed ones to the provider, takes back buffers, and notes
     /// what has arrived.
     fn poll(&self, state: &mut State) -> bool {
+        let has_lost = self.note_losses(state);
         self.close_all(state);
         state.polls += 1;
         let State { endpoint, connections, complete, arrived, fetches, under_way, .. } = state;
@@ -127,7 +134,7 @@ impl Port {
                         connection.heartbeat.heard(false, true);
                     }
                     let done = fetches.part_is_there(index);
-                    arrived.extend(done.map(|(header, words)| Arrival::Fetched { header, words }));
+                    arrived.extend(done.map(|(header, words)| Arrival::FromHere { header, words }));
                 } else if let Some(connection) = connections.get_mut(&peer) {
                     connection.free.push(index);
                     *under_way -= 1;
@@ -142,18 +149,20 @@ impl Port {
             state.held += 1;
             self.sort_in(state, packet);
         }
-        self.send_delayed(state) | self.read_delayed(state) | (happened != 0)
+        self.send_delayed(state) | self.read_delayed(state) | (happened != 0) | has_lost
     }
 
     /// Handles an operation that has failed.
     #[cold]
     fn lost(&self, state: &mut State, operation: LostOperation) {
         let owner = (!operation.context.is_null()).then(|| owner(operation.context));
-        if let Some(peer) =
-            owner.filter(|owner| owner.peer == FETCHED).and_then(|owner| state.fetches.peer(owner.index))
+        if let Some((peer, index)) = owner
+            .filter(|owner| owner.peer == FETCHED)
+            .and_then(|owner| Some((state.fetches.peer(owner.index)?, owner.index)))
         {
+            state.fetches.failed(index);
             let host = state.connections.get(&peer).map(|connection| &*connection.host);
-            self.lose(peer, host, operation.reason);
+            return self.miss(peer, host, operation.reason);
         }
         let connections = &mut state.connections;
         match owner.and_then(|owner| Some((owner, connections.get_mut(&owner.peer)?))) {
@@ -171,16 +180,18 @@ impl Port {
         !self.poll(&mut state) && state.arrived.is_empty()
     }
 
-    /// Returns true if the network has taken everything that was sent.
+    /// Returns true if the network has taken everything that was sent, except to lost ranks.
     pub(crate) fn is_drained(&self) -> bool {
         let mut state = self.state();
         self.poll(&mut state);
         let injected: Vec<u32> = {
             let peers = state.connections.iter();
-            peers.filter(|(_, peer)| peer.injected && !peer.is_lost).map(|(&peer, _)| peer).collect()
+            let waits = |peer: &Connection| peer.injected && !peer.is_lost && !peer.is_forgotten;
+            peers.filter(|(_, peer)| waits(peer)).map(|(&peer, _)| peer).collect()
         };
         injected.into_iter().for_each(|peer| self.flush(&mut state, peer));
-        state.under_way == 0
+        let forgotten = state.connections.values().filter(|connection| connection.is_forgotten);
+        state.under_way == forgotten.map(Connection::under_way).sum::<usize>()
             && state.fetches.is_empty()
             && state.connections.values().all(Connection::is_drained)
     }
@@ -193,7 +204,8 @@ impl Port {
     /// Returns true if a thread may wait for the descriptor now.
     pub(crate) fn may_wait(&self) -> bool {
         let mut state = self.state();
-        state.arrived.is_empty() && state.endpoint.may_wait()
+        let knows_losses = self.process.losses.count() == state.lost.len();
+        knows_losses && state.arrived.is_empty() && state.endpoint.may_wait()
     }
 
     /// The same port, which reads at most so many bytes at once.

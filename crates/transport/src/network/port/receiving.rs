@@ -47,7 +47,7 @@ impl Port {
                     state = self.state();
                     self.count_read(&mut state, sender, packet);
                 }
-                Arrival::Fetched { header, words } => {
+                Arrival::FromHere { header, words } => {
                     drop(state);
                     read(self.process.rank as usize, &own_message(header, &words));
                     taken += 1;
@@ -67,7 +67,7 @@ impl Port {
         let Some(&arrival) = state.arrived.front() else { return Offer::Nothing };
         let (message, next) = match &arrival {
             Arrival::Packet { packet, at, .. } => self.message_at(self.bytes(&state, *packet), *at),
-            Arrival::Fetched { header, words } => (own_message(*header, words), 0),
+            Arrival::FromHere { header, words } => (own_message(*header, words), 0),
         };
         drop(state);
         if !read(&message) {
@@ -106,6 +106,10 @@ impl Port {
             }
             Err(Refused::Garbage(peer, what)) => self.refuse(peer, what),
         };
+        if state.has_lost(label.sender) {
+            // Its operations have ended here already.
+            return None;
+        }
         let connection = self.connection(state, label.sender);
         connection.throttled = label.throttled;
         connection.heartbeat.heard(label.leaves, label.number.is_some());
@@ -137,7 +141,7 @@ impl Port {
         self.return_credit(state, sender);
     }
 
-    fn receive_again(&self, state: &mut State, index: u32) {
+    pub(super) fn receive_again(&self, state: &mut State, index: u32) {
         state.held -= 1;
         let State { endpoint, received, .. } = state;
         if let Err(why) = receive(endpoint, received, index as usize) {

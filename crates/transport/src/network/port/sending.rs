@@ -23,14 +23,17 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl Port {
-    /// Sends a message whose payload `fill` writes. Returns false and does nothing if there is no room, or if
-    /// the peer throttles its senders and the message is not of a protocol.
+    /// Sends a message whose payload `fill` writes. Returns false and does nothing if there is no room, if
+    /// the peer throttles its senders and the message is not of a protocol, or if the peer is lost.
     ///
     /// The first message to a peer after a poll leaves at once. Others that follow share a packet, which
     /// leaves when it is full, with the next poll, or by the listener: one call of the provider for all of
     /// them.
     pub(crate) fn send(&self, peer: u32, message: Outgoing<'_>, fill: impl FnOnce(*mut u8)) -> bool {
         let mut state = self.state();
+        if state.has_lost(peer) {
+            return false;
+        }
         let connection = self.connection(&mut state, peer);
         if connection.throttled && message.traffic != Traffic::Protocol {
             return false;
@@ -72,7 +75,7 @@ impl Port {
             self.poll(state);
         }
         let connection = self.connection(state, peer);
-        if !connection.has_window() {
+        if !connection.has_window() || connection.is_forgotten {
             return false;
         }
         let Some(index) = connection.free.pop() else { return false };
@@ -170,12 +173,12 @@ impl Port {
         true
     }
 
-    /// Takes back the buffer of a packet that could not be sent. Ends the process if there was a message in
+    /// Takes back the buffer of a packet that could not be sent. The peer is missed if there was a message in
     /// it.
     #[cold]
     pub(super) fn not_sent(&self, connection: &mut Connection, (peer, index): (u32, u32), why: String) {
         if !is_empty(connection.bytes(BufferedPacket { index, len: LABEL_BYTES as u32 })) {
-            self.lose(peer, Some(&connection.host), why);
+            self.miss(peer, Some(&connection.host), why);
         }
         connection.is_lost = true;
         connection.free.push(index);
@@ -207,7 +210,7 @@ impl Port {
     /// Returns credit to a peer that is due enough, by an empty packet.
     pub(super) fn return_credit(&self, state: &mut State, peer: u32) {
         let connection = self.connection(state, peer);
-        if !connection.owes_enough() || connection.is_lost {
+        if !connection.owes_enough() || connection.is_lost || connection.is_forgotten {
             return;
         }
         if !self.send_empty(state, peer) && !state.creditors.contains(&peer) {

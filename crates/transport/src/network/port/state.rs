@@ -2,6 +2,7 @@
 
 use super::fetches::Fetches;
 use crate::failure::{Fail, Failure};
+use crate::losses::{Losses, Survives};
 use crate::network::address::VniAddress;
 use crate::network::buffers::Buffers;
 use crate::network::connection::{BufferedPacket, Connection};
@@ -28,6 +29,9 @@ pub(crate) struct ProcessInfo {
     pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
     /// How the process ends when a message cannot be sent or read.
     pub(crate) fail: Fail,
+    /// Whether the process goes on without a lost rank.
+    pub(crate) survives: Survives,
+    pub(crate) losses: Arc<Losses>,
 }
 
 /// The port of a VNI.
@@ -77,6 +81,8 @@ pub(super) struct State {
     /// The ranks that are due credit.
     pub(super) creditors: VecDeque<u32>,
     pub(super) fetches: Fetches,
+    /// The lost ranks that the port has noted, in the order of `Losses`.
+    pub(super) lost: Vec<u32>,
     /// The received packets that are not read.
     pub(super) held: usize,
     /// The packets that the provider has taken and not sent.
@@ -90,8 +96,8 @@ pub(super) struct State {
 pub(super) enum Arrival {
     /// A packet of a rank on another machine, of which the records from `at` on are not read.
     Packet { sender: u32, packet: BufferedPacket, at: usize },
-    /// A message that says that data was fetched.
-    Fetched { header: Header, words: [u8; EXTRA_BYTES] },
+    /// A message of this port: data was fetched, or a rank is lost.
+    FromHere { header: Header, words: [u8; EXTRA_BYTES] },
 }
 
 impl Port {
@@ -119,11 +125,15 @@ impl Port {
 
     #[cold]
     fn connect(&self, state: &mut State, peer: u32) -> Connection {
+        self.try_connect(state, peer).unwrap_or_else(|why| self.lose(peer, None, why))
+    }
+
+    pub(super) fn try_connect(&self, state: &mut State, peer: u32) -> Result<Connection, String> {
         let word = match state.known.remove(&peer) {
             Some(word) => Ok(word),
             None => (self.process.word_of)(peer, self.vni),
         };
-        let connected = word.and_then(|word| {
+        word.and_then(|word| {
             let Some(address) = VniAddress::parse(&word) else {
                 return Err(format!("its address is {word:?}, which no rank has left"));
             };
@@ -135,8 +145,7 @@ impl Port {
                 ));
             }
             Connection::new(&mut state.endpoint, peer, &address)
-        });
-        connected.unwrap_or_else(|why| self.lose(peer, None, why))
+        })
     }
 
     /// Ends the process because a peer cannot be reached.
