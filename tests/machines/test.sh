@@ -50,11 +50,11 @@ refused "on moon0.*it has" HEDDLE_FABRIC_DOMAIN=moon0
 refused "HEDDLE_PEER_TIMEOUT.*from 1 to 86400, or off" HEDDLE_PEER_TIMEOUT=0
 
 # Each rank tells the machines apart, and the shape of the machines does not matter.
-for shape in "2 1 5" "3 2 7" "4 1 4"; do
-    read -r machines each ranks <<<"$shape"
-    said=$(on "$machines" "$each" timeout 60 "$hydra" -n "$ranks" "$ring" 2>&1) || fail "ring: $shape: $said"
+for shape in "2 1 5 pmi" "3 2 7 pmi2" "4 1 4 auto"; do
+    read -r machines each ranks bootstrap <<<"$shape"
+    said=$(on "$machines" "$each" env HEDDLE_BOOTSTRAP="$bootstrap" timeout 60 "$hydra" -n "$ranks" "$ring" 2>&1) || fail "ring: $shape: $said"
     grep -q "^$ranks ranks on $machines machines: .* $((1000 * (ranks - 1))) times" <<<"$said" || fail "ring: $shape: $said"
-    echo "ok   ring of $ranks ranks on $machines machines, $each a machine"
+    echo "ok   ring of $ranks ranks on $machines machines, $each a machine, HEDDLE_BOOTSTRAP=$bootstrap"
 done
 
 # Heddle's own mpiexec hands such a job over.
