@@ -6,19 +6,14 @@
 #
 # Ends with 77 where the kernel lets nobody make namespaces, or Slurm is not installed.
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/common.sh"
 build=$(realpath -m "$1")
 work=$build/tests/slurm
 ring=$work/ring
 cd "$here/../.." || exit
 
-fail() {
-    echo "FAIL $1"
-    exit 1
-}
-
-# on PROTOCOL MACHINES RANKS ARGUMENT..: srun
-on() { timeout 60 srun --mpi="$1" -N "$2" -n "$3" "${@:4}" 2>&1; }
+# in_slurm PROTOCOL MACHINES RANKS ARGUMENT..: srun
+in_slurm() { timeout 60 srun --mpi="$1" -N "$2" -n "$3" "${@:4}" 2>&1; }
 
 # ends WHAT BEGIN: fails if the job that began then went on for 30 s, or ranks are left.
 ends() {
@@ -32,24 +27,24 @@ jobs() {
     local protocol=$1 shape machines ranks said status begin
     for shape in "1 3" "2 5"; do
         read -r machines ranks <<<"$shape"
-        said=$(on "$protocol" "$machines" "$ranks" "$ring") || fail "$protocol: ring: $shape: $said"
+        said=$(in_slurm "$protocol" "$machines" "$ranks" "$ring") || fail "$protocol: ring: $shape: $said"
         grep -q "^$ranks ranks on $machines machines: .* $((1000 * (ranks - 1))) times" <<<"$said" || fail "$protocol: ring: $shape: $said"
         echo "ok   $protocol: ring of $ranks ranks on $machines machines"
     done
 
     # With -K a rank that dies ends the job on both machines.
     begin=$SECONDS
-    said=$(on "$protocol" 2 4 -K "$ring" killed) && fail "$protocol: a killed rank: no error: $said"
+    said=$(in_slurm "$protocol" 2 4 -K "$ring" killed) && fail "$protocol: a killed rank: no error: $said"
     ends "$protocol: a killed rank" "$begin"
 
     # An abort does so without it. Slurm kills the other ranks, and its status is then that of a killed rank.
     begin=$SECONDS
-    said=$(on "$protocol" 2 4 "$work/abort_code")
+    said=$(in_slurm "$protocol" 2 4 "$work/abort_code")
     status=$?
     [ "$status" -eq 37 ] || [ "$status" -eq 137 ] || fail "$protocol: an abort gave the status $status: $said"
     ends "$protocol: an abort, status $status" "$begin"
 
-    said=$(on "$protocol" 2 2 sh -c "\"$ring\" && exit 5")
+    said=$(in_slurm "$protocol" 2 2 sh -c "\"$ring\" && exit 5")
     status=$?
     [ "$status" -eq 5 ] || fail "$protocol: ranks that exit with 5 gave $status: $said"
     echo "ok   $protocol: the status of ranks"
@@ -60,13 +55,13 @@ jobs() {
 
 # mixed FIRST SECOND: HEDDLE_BOOTSTRAP of two ranks
 # shellcheck disable=SC2016  # the rank's variable
-mixed() { on pmi2 1 2 -K sh -c '[ $SLURM_PROCID = 0 ] || shift; HEDDLE_BOOTSTRAP=$1 exec "$0"' "$ring" "$1" "$2"; }
+mixed() { in_slurm pmi2 1 2 -K sh -c '[ $SLURM_PROCID = 0 ] || shift; HEDDLE_BOOTSTRAP=$1 exec "$0"' "$ring" "$1" "$2"; }
 
 # The launcher that has started a rank is the one that was asked for.
 chosen() {
     local said
-    said=$(HEDDLE_BOOTSTRAP=pmi on pmi2 2 2 "$ring") || fail "HEDDLE_BOOTSTRAP=pmi: $said"
-    said=$(HEDDLE_BOOTSTRAP=pmix on pmi2 1 2 "$ring") && fail "HEDDLE_BOOTSTRAP=pmix: no error"
+    said=$(HEDDLE_BOOTSTRAP=pmi in_slurm pmi2 2 2 "$ring") || fail "HEDDLE_BOOTSTRAP=pmi: $said"
+    said=$(HEDDLE_BOOTSTRAP=pmix in_slurm pmi2 1 2 "$ring") && fail "HEDDLE_BOOTSTRAP=pmix: no error"
     grep -q "HEDDLE_BOOTSTRAP is pmix.*PMIX_NAMESPACE" <<<"$said" || fail "HEDDLE_BOOTSTRAP=pmix: $said"
     # Slurm refuses two versions of PMI in one job, so `auto` of one rank has to be the version of the other one.
     said=$(mixed auto pmi2) || fail "auto: $said"
@@ -83,10 +78,6 @@ fi
 mkdir -p "$work"
 "$build/bin/mpicc" -O1 -o "$ring" "$here/ring.c" || fail "ring.c does not compile"
 "$build/bin/mpicc" -O1 -o "$work/abort_code" tests/c/abort_code.c || fail "abort_code.c does not compile"
-if ! said=$(python3 "$here/with_machines.py" --machines 1 -- true 2>&1); then
-    echo "$said" >&2
-    echo "no network namespaces can be made here"
-    exit 77
-fi
+need_machines
 exec python3 "$here/with_slurm.py" --machines 2 -- \
     salloc --quiet -N 2 -n 32 "$here/slurm.sh" "$build" jobs

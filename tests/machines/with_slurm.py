@@ -119,6 +119,8 @@ def main():
     parser.add_argument("--machines", type=int, default=2)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
+    # Daemons are there; not every PATH has it.
+    os.environ["PATH"] += ":/usr/sbin"
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     if missing:
         print(f"no Slurm: {', '.join(missing)} missing (Debian's slurmctld, slurmd, slurm-client, munge)")
