@@ -180,7 +180,9 @@ mod tests {
 
     #[test]
     fn no_such_word_is_an_answer_or_an_error() {
-        for none in ["cmd=info-getjobattr-response;rc=0;found=FALSE;", "cmd=info-getjobattr-response;rc=1;"] {
+        for none in
+            ["cmd=info-getjobattr-response;rc=0;found=FALSE;value=x;", "cmd=info-getjobattr-response;rc=1;"]
+        {
             let (word, _) = with_wire(&[none], |mut wire| wire.find("map").expect("an answer"));
             assert_eq!(word, None, "{none}");
         }
@@ -195,7 +197,8 @@ mod tests {
     fn a_word_that_cannot_travel_is_refused() {
         let long = "x".repeat(LONGEST);
         for (word, says) in [("a;b", "semicolon"), (&long, "999999")] {
-            let (put, asked) = with_wire(&[], |mut wire| wire.put("name", word));
+            let replies = ["cmd=kvs-put-response;rc=0;"];
+            let (put, asked) = with_wire(&replies, |mut wire| wire.put("name", word));
             assert!(put.expect_err("refused").to_string().contains(says), "{says}");
             assert_eq!(asked.len(), 1, "nothing was sent");
         }
