@@ -32,13 +32,16 @@ lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Every experiment once: what it launches, not what it finds.
 lane_papers() { tests/papers/run.py "$build"; }
-# started_by MPIEXEC FOLDER: how a job begins and ends is the launcher's; the rest is the lane c's.
+# started_by MPIEXEC FOLDER [PROGRAMS]: how a job begins and ends is the launcher's; the rest is the lane c's.
 started_by() {
     python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$1" --build-dir "$build/tests/$2" --models per-vni-mutex --cover one \
-        -k '^(abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence)'
+        -k "^(${3:-abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence})"
 }
-# MPICH is there once the lane abi has run.
-lane_hydra() { started_by "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}/bin/mpiexec" hydra; }
+# MPICH is there once the lane abi has run. Its launcher speaks PMI-1 and PMI-2.
+lane_hydra() {
+    local hydra=${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}/bin/mpiexec
+    started_by "$hydra" hydra && HEDDLE_BOOTSTRAP=pmi2 started_by "$hydra" hydra 'abort_code|error_(fatal|self)|init_|probe|sessions$'
+}
 # The first part installs Open MPI if it is not there.
 lane_prrte() {
     local openmpi=${HEDDLE_PEER_OPENMPI:-$PWD/.peers/openmpi} status=0
@@ -46,6 +49,8 @@ lane_prrte() {
     [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || return "$status"
     started_by "$openmpi/bin/mpiexec --allow-run-as-root --map-by :OVERSUBSCRIBE --bind-to none" prrte
 }
+# Slurm is there if ci/prerequisites.sh could install it.
+lane_slurm() { tests/machines/slurm.sh "$build"; }
 # Machines are network namespaces, where the kernel lets us make some.
 lane_machines() { tests/machines/test.sh "$build" "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}"; }
 lane_tools() { tests/launcher/tools.sh; }

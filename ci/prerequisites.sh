@@ -1,10 +1,15 @@
 #!/bin/sh
 # Installs what the build and the tests need and the machine lacks (Debian or Ubuntu, as root or with sudo).
 set -eu
+# Where daemons are; not every user's PATH has it.
+PATH=$PATH:/usr/sbin
 
-missing=""
+missing="" optional=""
 need() { # need COMMAND PACKAGE
     command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+like() { # like COMMAND PACKAGE: a lane that needs root is skipped without it
+    [ "$(id -u)" -ne 0 ] || command -v "$1" >/dev/null 2>&1 || optional="$optional $2"
 }
 need cc gcc
 need c++ g++
@@ -23,6 +28,11 @@ ldconfig -p 2>/dev/null | grep -q 'libhwloc\.so\.15' || missing="$missing libhwl
 pkg-config --exists pmix 2>/dev/null || missing="$missing libpmix-dev"
 # Machines are played by network namespaces.
 need ip iproute2
+# The lane slurm starts a Slurm of its own.
+like slurmctld slurmctld
+like slurmd slurmd
+like srun slurm-client
+like munged munge
 # rsmpi reads mpi.h with bindgen.
 ldconfig -p | grep -q 'libclang\(-[0-9]*\)\?\.so' || missing="$missing libclang-dev"
 # mpi4py is compiled against Python.h.
@@ -31,17 +41,21 @@ import os, sysconfig, sys
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
 PY
 
-if [ -n "$missing" ]; then
-    if ! command -v apt-get >/dev/null 2>&1; then
-        echo "Heddle needs these packages, please install them:$missing" >&2
-        exit 1
-    fi
+if [ -n "$missing$optional" ] && command -v apt-get >/dev/null 2>&1; then
     sudo=""
     [ "$(id -u)" -eq 0 ] || sudo=sudo
-    echo "installing$missing"
-    $sudo apt-get update -q
-    # shellcheck disable=SC2086  # a list of packages
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends $missing
+    echo "installing$missing$optional"
+    $sudo apt-get update -q || [ -z "$missing" ]
+    apt_install() { # apt_install PACKAGE..
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends "$@"
+    }
+    # shellcheck disable=SC2086  # lists of packages
+    [ -z "$missing" ] || apt_install $missing
+    # shellcheck disable=SC2086
+    [ -z "$optional" ] || apt_install $optional || echo "going on without$optional"
+elif [ -n "$missing" ]; then
+    echo "Heddle needs these packages, please install them:$missing" >&2
+    exit 1
 fi
 command -v cargo >/dev/null 2>&1 || {
     echo "Heddle is written in Rust: install the toolchain first (https://rustup.rs, version 1.95 or newer)" >&2

@@ -22,8 +22,8 @@ Each program runs with every number of ranks at every level, under every model a
 with every number of ranks, in as few runs as that takes. `--cover all`: every combination of the three; `--cover each`:
 every value at least once; `--cover one`: only the most ranks at the highest level, under every model.
 
-`--sample N` runs each program under N of the models only, drawn at random for each program. The run prints its seed; the
-variable HEDDLE_TEST_SEED repeats the draw.
+`--sample N` runs each program under N of the models only, drawn at random for each program; `--few N` runs N of the programs only.
+The run prints its seed; the variable HEDDLE_TEST_SEED repeats the draw.
 
 The last line printed is `N passed, M failed, K skipped`, counting runs.
 """
@@ -259,16 +259,23 @@ def main():
     parser.add_argument("--oracle", action="store_true", help="the library is not Heddle: skip what only Heddle promises")
     parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
     parser.add_argument("--sample", type=int, metavar="N", help="each program under N of the models only, drawn at random")
+    parser.add_argument("--few", type=int, metavar="N", help="N of the programs only, drawn at random")
     parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go (default: a temporary folder)")
     options = parser.parse_args()
 
     models = options.models.split(",") if options.models else [""]
     sources = sorted(s for s in options.folder.glob("*.c") if re.search(options.pattern, s.stem))
+    seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 32))
+    drawn = []
+    if options.few and options.few < len(sources):
+        drawn.append(f"{options.few} of {len(sources)} programs")
+        sources = sorted(random.Random(seed).sample(sources, options.few))
+    if options.sample:
+        drawn.append(f"each program under {options.sample} of {len(models)} models")
+    drawn = ", ".join([*drawn, f"HEDDLE_TEST_SEED={seed}"]) if drawn else ""
     programs = [Program(source, read_keys(source)) for source in sources]
     passed = failed = skipped = 0
     lock = threading.Lock()
-    seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 32))
-    drawn = f"each program under {options.sample} of {len(models)} models, HEDDLE_TEST_SEED={seed}" if options.sample else ""
     if drawn:
         print(drawn, flush=True)
 

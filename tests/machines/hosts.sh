@@ -5,16 +5,11 @@
 #
 # Ends with 77 where the kernel lets nobody make namespaces. test.sh and prrte.sh run it.
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/common.sh"
 build=$(realpath -m "$1") launcher=$(realpath -m "$2")/bin/$3 name=$3
 work=$build/tests/hosts-$name
 mpiexec=$build/bin/mpiexec
 hosts=10.77.0.1,10.77.0.2
-
-fail() {
-    echo "FAIL $1"
-    exit 1
-}
 
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/none"
@@ -34,16 +29,12 @@ printf '#!/bin/sh\nexec env -i HOME=%s PATH="$PATH" HEDDLE_MACHINES="$HEDDLE_MAC
 chmod +x "$work/bare"
 
 on_first() { # on_first ARGUMENT..: Heddle's mpiexec on the first of two machines
-    python3 "$here/with_machines.py" --machines 2 -- env -u HYDRA_HOST_FILE -u PRTE_MCA_prte_default_hostfile \
+    on 2 1 env -u HYDRA_HOST_FILE -u PRTE_MCA_prte_default_hostfile \
         HYDRA_LAUNCHER_EXEC="$work/bare" PRTE_MCA_plm_ssh_agent="$work/bare" \
         PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 HEDDLE_UNEXPECTED_BYTES=1234567 INHERITED=yes \
         timeout 60 env PATH="$path" "$mpiexec" "$@" 2>&1
 }
-if ! said=$(python3 "$here/with_machines.py" --machines 1 -- true 2>&1); then
-    echo "$said" >&2
-    echo "no network namespaces can be made here"
-    exit 77
-fi
+need_machines
 
 said=$(on_first --hosts "$hosts" -n 4 "$work/ring") || fail "--hosts: $said"
 grep -q "^4 ranks on 2 machines: .* 3000 times" <<<"$said" || fail "--hosts: $said"

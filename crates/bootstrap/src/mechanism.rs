@@ -17,16 +17,19 @@ pub enum Mechanism {
     Pmix,
     /// A launcher that speaks PMI-1.
     Pmi,
+    /// A launcher that speaks PMI-2.
+    Pmi2,
     /// None: a world of one.
     Single,
 }
 
 /// All mechanisms by their names.
-const NAMES: [(&str, Mechanism); 5] = [
+const NAMES: [(&str, Mechanism); 6] = [
     ("auto", Mechanism::Auto),
     ("builtin", Mechanism::Builtin),
     ("pmix", Mechanism::Pmix),
     ("pmi", Mechanism::Pmi),
+    ("pmi2", Mechanism::Pmi2),
     ("single", Mechanism::Single),
 ];
 
@@ -48,7 +51,7 @@ impl Mechanism {
             Mechanism::Auto | Mechanism::Single => None,
             Mechanism::Builtin => Some(builtin::env::RANK),
             Mechanism::Pmix => Some(pmix::NAMESPACE),
-            Mechanism::Pmi => Some(pmi::FD),
+            Mechanism::Pmi | Mechanism::Pmi2 => Some(pmi::FD),
         }
     }
 }

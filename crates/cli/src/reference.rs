@@ -50,8 +50,8 @@ const SESSIONS: &str = "\
 A program makes sessions before, instead of, beside and after `MPI_Init`, and as often as it likes; threads may make them at once. Each
 has the process sets `mpi://WORLD` and `mpi://SELF`.
 
-- Under a launcher that speaks PMIx or PMI-1 (`HEDDLE_BOOTSTRAP`) the first session or `MPI_Init` of a rank waits for those of all other
-  ranks; under Heddle's `mpiexec` it waits for none.
+- Under a launcher that speaks PMIx, PMI-1 or PMI-2 (`HEDDLE_BOOTSTRAP`) the first session or `MPI_Init` of a rank waits for those of all
+  other ranks; under Heddle's `mpiexec` it waits for none.
 - A process whose first use of MPI is a session runs at `MPI_THREAD_MULTIPLE`. If `MPI_Init` came first, its level is that of the
   sessions, too.
 - `MPI_Session_finalize` waits for other processes only as far as they have not yet received what was sent by buffered sends: from the

@@ -146,7 +146,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_BOOTSTRAP",
-        meaning: "the launcher that has started the process: Heddle's mpiexec (builtin), one that speaks PMIx, as prterun, Open MPI's mpiexec and srun do (pmix), one that speaks PMI-1, as MPICH's does (pmi), none (single), or the first of them that has left its variables (auto)",
+        meaning: "the launcher that has started the process: Heddle's mpiexec (builtin), one that speaks PMIx, as prterun, Open MPI's mpiexec and srun do (pmix), one that speaks PMI-1, as MPICH's does (pmi), or PMI-2, as srun --mpi=pmi2 does (pmi2), none (single), or the first of them that has left its variables (auto)",
         values: Values::Names,
         common: false,
         allowed: || Mechanism::names().collect::<Vec<_>>().join(", "),

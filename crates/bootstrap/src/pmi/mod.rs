@@ -1,18 +1,31 @@
-//! The mechanism of the launchers that speak PMI-1: MPICH's Hydra, and others by the same descriptor.
+//! The mechanism of the launchers that speak PMI-1 or PMI-2 over a descriptor: MPICH's Hydra, Slurm
+//! (`srun --mpi=pmi2`), and others.
 //!
 //! The launcher hands each rank its number, the size of the job and a descriptor (`PMI_RANK`, `PMI_SIZE`,
-//! `PMI_FD`), over which they talk (`wire.rs`). It also says which ranks it has started on which node
-//! (`process_mapping.rs`).
+//! `PMI_FD`), over which they talk: they agree on a version (`channel.rs`), PMI-1 (`wire1.rs`) or PMI-2
+//! (`wire2.rs`). The launcher also says which ranks it has started on which node (`process_mapping.rs`).
+//!
+//! Hydra speaks both, and so does Slurm. The rank proposes PMI-2 first if there is `PMI_JOBID`, which Slurm
+//! sets, and PMI-1 otherwise, the version that most programs under Hydra speak.
 
+mod channel;
 mod process_mapping;
+#[cfg(test)]
+mod scripted;
 mod wire;
+mod wire1;
+mod wire2;
 
 use crate::BootstrapError;
 use crate::builtin::env::{number, rank_and_size};
 use crate::external::Joining;
+use channel::Channel;
+pub(crate) use channel::Version;
 use std::ffi::OsString;
 use std::os::fd::RawFd;
 use wire::Wire;
+use wire1::Wire1;
+use wire2::Wire2;
 
 /// The rank of the process: 0 to size - 1.
 pub const RANK: &str = "PMI_RANK";
@@ -21,15 +34,19 @@ pub const SIZE: &str = "PMI_SIZE";
 /// The descriptor of the connection to the launcher.
 pub const FD: &str = "PMI_FD";
 
+/// The launcher's name for the job, which PMI-2 hands back to it.
+const JOB: &str = "PMI_JOBID";
+
 /// The launcher's words on which rank runs on which node.
 const MAPPING: &str = "PMI_process_mapping";
 
 /// The variables of the launcher, read and checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Contract {
     rank: u32,
     size: u32,
     fd: RawFd,
+    job: Option<String>,
 }
 
 impl Contract {
@@ -45,17 +62,30 @@ impl Contract {
         }
         let fd = number::<RawFd>(&lookup, FD, "an open descriptor's number, 0 or more", |fd| fd >= 0)?;
         let (rank, size) = rank_and_size(&lookup, RANK, SIZE)?;
-        Ok(Some(Contract { rank, size, fd }))
+        let job = lookup(JOB).map(|job| job.to_string_lossy().into_owned()).filter(|job| !job.is_empty());
+        Ok(Some(Contract { rank, size, fd, job }))
+    }
+
+    /// The versions of PMI to propose if none was asked for, the best one first.
+    pub(crate) fn versions(&self) -> &'static [Version] {
+        if self.job.is_some() { &[Version::Two, Version::One] } else { &[Version::One] }
     }
 }
 
-/// Begins to speak with the launcher.
+/// Begins to speak with the launcher, in the first of the versions that it speaks, too.
 ///
 /// # Errors
 /// When it does not answer as it should.
-pub(crate) fn begin(contract: Contract) -> Result<Joining, BootstrapError> {
-    let Contract { rank, size, fd } = contract;
-    let mut wire = Wire::open(fd)?;
+pub(crate) fn begin(contract: &Contract, versions: &[Version]) -> Result<Joining, BootstrapError> {
+    let mut channel = Channel::open(contract.fd)?;
+    match channel.agree(versions)? {
+        Version::One => joining(contract, Wire1::begin(channel)?),
+        Version::Two => joining(contract, Wire2::begin(channel, contract.rank, contract.job.as_deref())?),
+    }
+}
+
+fn joining(contract: &Contract, mut wire: impl Wire) -> Result<Joining, BootstrapError> {
+    let &Contract { rank, size, .. } = contract;
     let appnum = wire.appnum()?;
     let words = wire.find(MAPPING)?;
     let beside = words.and_then(|words| process_mapping::ranks_beside(&words, rank, size));
@@ -73,6 +103,16 @@ mod tests {
     #[test]
     fn no_descriptor_is_no_job() {
         assert_eq!(read(&[(RANK, "0"), (SIZE, "4")]).expect("no descriptor, no contract"), None);
+    }
+
+    #[test]
+    fn a_job_that_has_a_name_may_speak_version_2() {
+        let contract = |job| {
+            let set = [(FD, "5"), (RANK, "1"), (SIZE, "2"), (JOB, job)];
+            read(&set).expect("valid").expect("a contract")
+        };
+        assert_eq!(contract("2.0").versions(), [Version::Two, Version::One]);
+        assert_eq!(contract("").versions(), [Version::One]);
     }
 
     #[test]
