@@ -113,6 +113,13 @@ said=$(python3 "$here/with_machines.py" --machines 2 --when "on the way" "python
 grep -q "garbage to [1-9]" <<<"$said" || fail "garbage $seed: $said"
 echo "ok   $(grep garbage <<<"$said"), seed $seed"
 
+# Windows: data, atomics, a target that computes; ranks that wait sleep, also after strangers have written to their ports.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/windows" "$here/windows.c" || fail "windows.c does not compile"
+said=$(python3 "$here/with_machines.py" --machines 2 --ranks-each 2 --when "a window is open" "python3 $here/garbage.py $seed" -- \
+    timeout 60 "$hydra" -n 4 "$build/tests/machines/windows" 2>&1) || fail "windows, garbage $seed: $said"
+grep -q "garbage to [1-9]" <<<"$said" || fail "windows, garbage $seed: $said"
+echo "ok   $(tail -n 1 <<<"$said")"
+
 # Delay, loss and frames out of order change nothing but the time.
 slow() { # slow RANKS-EACH COMMAND..
     python3 "$here/with_machines.py" --machines 2 --ranks-each "$1" --netem "delay 1ms 0.5ms loss 1% reorder 5%" -- "${@:2}"
@@ -120,8 +127,8 @@ slow() { # slow RANKS-EACH COMMAND..
 said=$(slow 1 timeout 100 "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "a bad network: $said"
 echo "ok   a bad network: $said"
 
-# These are about one machine, or about what does not work between machines yet: windows.
-one_machine='choice_|coll_(blackboard|choices)|fortran_handles|lifetime_|many_ranks|memory_none|no_leaks|papers_|partitioned_without|pid_name|sessions$|sessions_(left|some)|threads_(counted|thousands)|topology_at|win_'
+# These are about one machine.
+one_machine='choice_|coll_(blackboard|choices)|fortran_handles|lifetime_|many_ranks|memory_none|no_leaks|papers_|partitioned_without|pid_name|sessions$|sessions_(left|some)|threads_(counted|thousands)|topology_at|win_(killed|lock_order|memory|no_memory|objects)'
 if [ -n "$all" ]; then
     models=$("$build/bin/heddle" models --names --form heddle | paste -sd ,)
     programs 2 1 --models "$models" -k "^(?!$one_machine)" && programs 4 2 --models per-vni-mutex -k "^(?!$one_machine)"
@@ -129,5 +136,5 @@ if [ -n "$all" ]; then
 fi
 models=$("$build/bin/heddle" models --names --form heddle | tail -n +2 | paste -sd ,)
 programs 2 1 --models per-vni-mutex --few 12 -k \
-    '^(abort|buffers|cancel|coll_(all|many|messages|requests)|comm_(create|free_p)|error_fatal|graph|intercomm|large|late|neigh|p2p|partitioned$|pers|probe|sessions_(after|errors)|signals|test_s|threads_(comm|order|p2p|partitioned|wait)|trunc|type_mess|unexpected_f|wild)' \
-    && programs 3 2 --models "$models" --sample 1 -k '^(p2p_order|probe|threads_(order|p2p)|unexpected_flood)'
+    '^(abort|buffers|cancel|coll_(all|many|messages|requests)|comm_(create|free_p)|error_fatal|graph|intercomm|large|late|neigh|p2p|partitioned$|pers|probe|sessions_(after|errors)|signals|test_s|threads_(comm|order|p2p|partitioned|wait)|trunc|type_mess|unexpected_f|wild|win_(e|h|lock_l|random|una|wi))' \
+    && programs 3 2 --models "$models" --sample 1 -k '^(p2p_order|probe|threads_(order|p2p)|unexpected_flood|win_random)'
