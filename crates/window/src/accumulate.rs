@@ -12,96 +12,23 @@
 //! single copies. Nothing waits for the target's program. Accumulates are done when the function returns, so
 //! those of one thread keep their order.
 
-use crate::atomics::{self, Operation, can_be_atomic};
+use crate::answers::Answers;
+use crate::atomics::{self, can_be_atomic};
+use crate::far::Far;
+use crate::operator::{Accumulate, combine, unaligned};
 use crate::place::{Memory, Place, check_fit, with_bytes};
 use crate::remote::Remote;
 use heddle_datatype::Op;
-use heddle_datatype::{Basic, Class, Datatype};
+use heddle_datatype::{Basic, Class};
 use heddle_message::buffer::Buffer;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
-/// A predefined operator on a predefined type.
-#[derive(Debug)]
-pub struct Accumulate {
-    pub(crate) operation: Operation,
-    pub(crate) basic: &'static Basic,
-    /// The predefined type itself.
-    pub(crate) element: &'static Datatype,
-}
-
-impl Accumulate {
-    /// An operator for the data of a datatype.
-    ///
-    /// # Errors
-    /// `MPI_ERR_TYPE` if not all data of the datatype is of one predefined type; `MPI_ERR_OP` if the
-    /// operator is not defined on it.
-    pub fn new(op: Op, datatype: &Datatype) -> Result<Accumulate> {
-        let Some(basic) = datatype.uniform_basic() else {
-            let message = "an accumulate needs a datatype whose data is of one predefined type";
-            return Err(Error::new(mpi::MPI_ERR_TYPE, message));
-        };
-        let Some(element) = heddle_datatype::predefined(basic.handle) else {
-            unreachable!("a basic type has a predefined datatype")
-        };
-        let kernel = heddle_datatype::kernel(op, element)
-            .map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?;
-        Ok(Accumulate {
-            operation: Operation { op, integer: heddle_datatype::integer_bytes(basic.handle) != 0, kernel },
-            basic,
-            element,
-        })
-    }
-
-    /// Checks that a datatype's data is of the accumulate's type.
-    ///
-    /// # Errors
-    /// `MPI_ERR_TYPE` if it is of another one.
-    pub fn check(&self, datatype: &Datatype) -> Result<()> {
-        if datatype.size() == 0 || datatype.uniform_basic().is_some_and(|basic| basic.kind == self.basic.kind)
-        {
-            return Ok(());
-        }
-        let message = format!(
-            "the data of the two sides of an accumulate is not of one type: here it is {}",
-            self.basic.name
-        );
-        Err(Error::new(mpi::MPI_ERR_TYPE, message))
-    }
-
-    /// Combines one packed operand with an element that has gaps.
-    ///
-    /// # Safety
-    /// All three are valid, those that are not null.
-    pub(crate) unsafe fn one_with_gaps(&self, to: *mut u8, operand: *const u8, result: *mut u8) {
-        let element = self.element;
-        let mut data = vec![0; element.size() as usize];
-        // SAFETY: an element, and room for it.
-        unsafe { element.pack(to, 1, 0, &mut data) };
-        if !result.is_null() {
-            // SAFETY: by the caller's promise.
-            unsafe { result.copy_from(data.as_ptr(), data.len()) };
-        }
-        if self.operation.op != Op::NoOp {
-            // SAFETY: by the caller's promise.
-            let operand = unsafe { std::slice::from_raw_parts(operand, data.len()) };
-            combine(self, operand, &mut data);
-            // SAFETY: room for an element.
-            unsafe { element.unpack(to, 1, 0, &data) };
-        }
-    }
-
-    /// The size of an element that the processor can change at once; 0 for pairs.
-    pub(crate) fn atomic_size(&self) -> usize {
-        if self.basic.class == Class::Pair { 0 } else { self.element.size() as usize }
-    }
-}
-
 /// Bytes that the operation reads or writes at the origin, packed; null if there are none.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stream {
-    pub(crate) operands: *const u8,
-    pub(crate) results: *mut u8,
+struct Stream {
+    operands: *const u8,
+    results: *mut u8,
 }
 
 impl Place<'_> {
@@ -266,100 +193,44 @@ impl Place<'_> {
         let remote = self.window.remote();
         remote.in_lock(self.rank, remote.geometry().accumulate_lock(), change)
     }
-}
 
-/// Combines elements one by one at any address.
-///
-/// # Safety
-/// `len` bytes of whole elements are valid at all addresses that are not null.
-pub(crate) unsafe fn unaligned(
-    accumulate: &Accumulate,
-    target: *mut u8,
-    operands: *const u8,
-    results: *mut u8,
-    len: usize,
-) {
-    if !results.is_null() {
-        // SAFETY: the caller's promise.
-        unsafe { results.copy_from(target, len) };
-    }
-    if accumulate.operation.op != Op::NoOp {
-        let Operation { kernel, .. } = accumulate.operation;
-        // SAFETY: the caller's promise; kernels take elements at any address.
-        unsafe { kernel(operands, target, len / accumulate.element.size() as usize) };
-    }
-}
-
-/// Combines packed operands with packed data.
-fn combine(accumulate: &Accumulate, operands: &[u8], data: &mut [u8]) {
-    let Operation { kernel, .. } = accumulate.operation;
-    let element = accumulate.element;
-    let count = data.len() / element.size() as usize;
-    if element.is_contiguous() {
-        // SAFETY: both have whole elements, and do not overlap.
-        return unsafe { kernel(operands.as_ptr(), data.as_mut_ptr(), count) };
-    }
-    // Pairs with gaps: the kernel wants them as a compiler lays them out.
-    let (left, mut right) = (laid_out(element, operands, count), laid_out(element, data, count));
-    // SAFETY: both have room for the elements with their gaps.
-    unsafe { kernel(left.as_ptr(), right.as_mut_ptr(), count) };
-    // SAFETY: the vector has the elements with their gaps.
-    let packed = unsafe { element.pack(right.as_ptr(), count as i64, 0, data) };
-    debug_assert_eq!(packed, data.len());
-}
-
-/// Packed elements with the gaps that the type has in memory.
-fn laid_out(element: &Datatype, packed: &[u8], count: usize) -> Vec<u8> {
-    let mut memory = vec![0; count * element.extent() as usize];
-    // SAFETY: the vector has room for the elements with their gaps.
-    unsafe { element.unpack(memory.as_mut_ptr(), count as i64, 0, packed) };
-    memory
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use heddle_datatype::types;
-
-    #[test]
-    fn pairs_are_combined_whatever_their_gaps() {
-        let accumulate = Accumulate::new(Op::Maxloc, &types::MPI_SHORT_INT).expect("defined");
-        let pair = |value: i16, index: i32| {
-            let mut bytes = value.to_ne_bytes().to_vec();
-            bytes.extend(index.to_ne_bytes());
-            bytes
+    /// Combines `len` bytes of operands with the data at `address` of a process on another machine.
+    fn accumulate_far(&self, far: &Far, address: u64, accumulate: &Accumulate, len: usize, stream: Stream) {
+        let operator = accumulate.operation.op;
+        if operator == Op::NoOp && stream.results.is_null() {
+            return;
+        }
+        let element = accumulate.element;
+        let size = element.size() as usize;
+        let wanted = (operator as u16, accumulate.basic.handle, size);
+        let (reads, mut at) = (Answers::default(), 0);
+        let begin = |address: u64, at: usize, len: usize| {
+            let advance =
+                |pointer: *mut u8| if pointer.is_null() { pointer } else { pointer.wrapping_add(at) };
+            let (operands, results) = (advance(stream.operands.cast_mut()), advance(stream.results));
+            // SAFETY: the streams are as long as the data, and the reads are finished below.
+            unsafe {
+                far.accumulate(self.rank, wanted, address, (operands.cast_const(), results), len, &reads);
+            };
         };
-        let mut data = [pair(5, 1), pair(7, 2)].concat();
-        combine(&accumulate, &[pair(6, 3), pair(7, 1)].concat(), &mut data);
-        assert_eq!(data, [pair(6, 3), pair(7, 1)].concat());
-        assert_eq!(accumulate.atomic_size(), 0);
-    }
-
-    #[test]
-    fn operators_need_their_types() {
-        let code =
-            |op, datatype: &Datatype| Accumulate::new(op, datatype).map(drop).map_err(|error| error.code());
-        assert_eq!(code(Op::Band, &types::MPI_DOUBLE), Err(mpi::MPI_ERR_OP));
-        assert_eq!(code(Op::Replace, &types::MPI_DOUBLE), Ok(()));
-        assert_eq!(code(Op::NoOp, &types::MPI_CHAR), Ok(()));
-    }
-
-    #[test]
-    fn elements_of_every_size_are_changed_by_atomics() {
-        let accumulate = Accumulate::new(Op::Prod, &types::MPI_DOUBLE).expect("defined");
-        let mut target = [3.0f64, 5.0];
-        let (operands, mut results) = ([2.0f64, 4.0], [0.0f64; 2]);
-        // SAFETY: arrays of two elements.
-        unsafe {
-            atomics::accumulate(
-                &accumulate.operation,
-                8,
-                target.as_mut_ptr().cast(),
-                operands.as_ptr().cast(),
-                results.as_mut_ptr().cast(),
-                2,
-            );
-        };
-        assert_eq!((target, results), ([6.0, 20.0], [3.0, 5.0]));
+        for run in self.datatype().runs(self.count(), 0) {
+            let run_len = run.len.min(len - at);
+            let start = address.wrapping_add_signed(run.offset);
+            if element.is_contiguous() {
+                begin(start, at, run_len);
+            } else {
+                // Elements with gaps go one by one. A run may have the end of one and the beginning of the
+                // next.
+                let first = at.next_multiple_of(size) - at;
+                for inside in (first..run_len).step_by(size) {
+                    begin(start.wrapping_add(inside as u64), at + inside, size);
+                }
+            }
+            at += run_len;
+            if at == len {
+                break;
+            }
+        }
+        far.finish(&reads);
     }
 }

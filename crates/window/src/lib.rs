@@ -21,12 +21,15 @@
 //! | `locks.rs`, `passive_target.rs` | lock, unlock, flush |
 //! | `exposure.rs`, `active_target.rs` | fence, post, start, complete, wait |
 //! | `place.rs` | data within a target: checked, put and got |
+//! | `operator.rs` | a predefined operator on a predefined type |
 //! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
+//! | `answers.rs` | answers of other machines that a thread waits for |
 
 mod accumulate;
 mod active_target;
 mod algorithm;
 pub mod allocated;
+mod answers;
 pub mod atomics;
 mod attach;
 mod control;
@@ -38,6 +41,7 @@ mod locks;
 mod machine;
 mod memory;
 mod offer;
+mod operator;
 mod passive_target;
 mod place;
 mod plan;
@@ -47,9 +51,9 @@ mod service;
 mod target;
 mod window;
 
-pub use accumulate::Accumulate;
 pub use algorithm::{Algorithm, LockChoice};
 pub use offer::{Draft, Offer};
+pub use operator::Accumulate;
 pub use place::{Location, Place};
 pub use plan::Plan;
 pub use target::Target;

@@ -1,8 +1,8 @@
 //! The processes of one machine: their window blocks are mapped, and memory that is not mapped is reached by
 //! single copies of the kernel, or by the window thread of its process where the kernel forbids those.
 
+use crate::answers::Answers;
 use crate::control::{Control, LONGEST_PARK, POLLS, wait, wait_a_while};
-use crate::far::Reads;
 use crate::geometry::{BOUNCE, Geometry, WordAt};
 use crate::memory::no_memory;
 use crate::offer::Offer;
@@ -178,7 +178,14 @@ impl Remote for Machine {
         self.copy_partner(rank).is_some() || self.has_threads()
     }
 
-    unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize, _: &Reads) -> io::Result<()> {
+    unsafe fn read(
+        &self,
+        rank: usize,
+        address: u64,
+        here: *mut u8,
+        len: usize,
+        _: &Answers,
+    ) -> io::Result<()> {
         match self.copy_partner(rank) {
             // SAFETY: the caller vouches for `here`; the kernel checks the other side.
             Some(pid) => unsafe { single_copy::read(pid, address, here, len) },
@@ -190,7 +197,7 @@ impl Remote for Machine {
         }
     }
 
-    fn finish(&self, _: usize, _: &Reads) {}
+    fn finish(&self, _: usize, _: &Answers) {}
 
     unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()> {
         match self.copy_partner(rank) {

@@ -1,6 +1,6 @@
 //! Data within a target: checked once, then put, got and accumulated.
 
-use crate::far::Reads;
+use crate::answers::Answers;
 use crate::remote::Remote;
 use crate::target::Target;
 use crate::window::Window;
@@ -227,7 +227,7 @@ impl Place<'_> {
             buffer.copy_to(&to, self.len);
             return Ok(());
         }
-        let (remote, reads) = (self.window.remote(), Reads::default());
+        let (remote, reads) = (self.window.remote(), Answers::default());
         let (mut at, mut result) = (0, Ok(()));
         for run in self.datatype.runs(self.count, 0) {
             let here = to.wrapping_add(at);
@@ -259,7 +259,7 @@ impl Place<'_> {
         for run in self.datatype.runs(self.count, 0) {
             let (part, behind) = rest.split_at(run.len.min(rest.len()));
             let (remote, address) = (self.window.remote(), self.address_of(run.offset));
-            // SAFETY: `place` has checked that the run lies in the target's memory; the slice has this length.
+            // SAFETY: `place` has checked that the run lies in the target's memory; the slice is as long.
             let written = unsafe { remote.write(self.rank, address, part.as_ptr(), part.len()) };
             written.map_err(|error| self.refused(&error))?;
             rest = behind;

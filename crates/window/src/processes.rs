@@ -1,7 +1,8 @@
 //! All processes of a window: those of this machine, and those of others.
 
+use crate::answers::Answers;
 use crate::attach;
-use crate::far::{Far, Reads, WordOperation};
+use crate::far::{Far, WordOperation};
 use crate::geometry::{Geometry, WordAt};
 use crate::machine::Machine;
 use crate::remote::{Change, Remote};
@@ -61,7 +62,7 @@ impl Remote for Processes {
         address: u64,
         here: *mut u8,
         len: usize,
-        reads: &Reads,
+        reads: &Answers,
     ) -> io::Result<()> {
         let Some(far) = self.far(rank) else {
             // SAFETY: by the caller's promise.
@@ -72,7 +73,7 @@ impl Remote for Processes {
         Ok(())
     }
 
-    fn finish(&self, rank: usize, reads: &Reads) {
+    fn finish(&self, rank: usize, reads: &Answers) {
         self.far(rank).into_iter().for_each(|far| far.finish(reads));
     }
 

@@ -10,7 +10,7 @@
 //! function returns. With a transport where that is not so, an operation is complete after
 //! [`complete`](Remote::complete), which every flush, unlock and end of an epoch calls.
 
-use crate::far::Reads;
+use crate::answers::Answers;
 use crate::geometry::{Geometry, WordAt};
 use std::io;
 
@@ -44,11 +44,11 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
         address: u64,
         here: *mut u8,
         len: usize,
-        reads: &Reads,
+        reads: &Answers,
     ) -> io::Result<()>;
 
     /// Waits until the data of reads from a process is there.
-    fn finish(&self, rank: usize, reads: &Reads);
+    fn finish(&self, rank: usize, reads: &Answers);
 
     /// Copies `len` bytes at `here` to `address` in a process's own address space.
     ///

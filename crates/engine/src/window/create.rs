@@ -87,8 +87,8 @@ impl Memory {
 /// begins. If this process cannot take part, `hints` is the reason.
 ///
 /// # Errors
-/// That of `hints`; `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED` for
-/// shared memory of several machines, in all processes if one of them fails.
+/// That of `hints`; `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all processes if one
+/// of them fails; `MPI_ERR_RMA_SHARED` for shared memory of several machines.
 pub fn create(comm: &CommRef, memory: Memory, hints: Result<Hints>) -> Result<(usize, *mut u8)> {
     let domain = domain::current()?;
     // A communicator of the window's own, so that its messages meet no others.

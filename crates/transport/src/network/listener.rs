@@ -145,8 +145,8 @@ impl Rhythm {
     }
 }
 
-/// Waits for descriptors. One may be readable although there is nothing to do: those of `tcp;ofi_rxm` 1.17 are
-/// so for ever once strangers have written to its ports. After a few such times they are left alone.
+/// Waits for descriptors. One may be readable although there is nothing to do: those of `tcp;ofi_rxm` 1.17
+/// are so for ever once strangers have written to its ports. After a few such times they are left alone.
 pub(super) struct Waits<'a> {
     descriptors: Option<&'a [RawFd]>,
     vain: u32,

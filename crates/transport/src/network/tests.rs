@@ -1,5 +1,7 @@
 //! Ports of two ranks of one process, over the loopback.
 
+mod one_sided;
+
 use super::heartbeat::PATIENCE;
 use super::listener::{Duties, Listener};
 use super::port::{DEPTH, Opened};
@@ -51,6 +53,10 @@ struct Ringing(mpsc::Sender<()>, Arc<Port>);
 impl Duties for Ringing {
     fn ring(&self) {
         let _ = self.0.send(());
+    }
+
+    fn has_work(&self) -> bool {
+        !self.1.is_empty()
     }
 
     fn send_open(&self) -> bool {

@@ -1,63 +1,13 @@
-//! Accumulates between machines: at their origin, and at their target.
+//! Accumulates at their target.
 
 use super::part::Part;
-use super::{Far, Reads};
-use crate::accumulate::{Accumulate, Stream, unaligned};
 use crate::atomics::{self, can_be_atomic};
 use crate::control::{LONGEST_PARK, POLLS};
-use crate::place::Place;
+use crate::operator::{Accumulate, unaligned};
 use heddle_datatype::Op;
 use heddle_platform::Scope;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::hint::spin_loop;
-
-impl Place<'_> {
-    /// Combines `len` bytes of operands with the data at `address` of a process on another machine.
-    pub(crate) fn accumulate_far(
-        &self,
-        far: &Far,
-        address: u64,
-        accumulate: &Accumulate,
-        len: usize,
-        stream: Stream,
-    ) {
-        let operator = accumulate.operation.op;
-        if operator == Op::NoOp && stream.results.is_null() {
-            return;
-        }
-        let element = accumulate.element;
-        let size = element.size() as usize;
-        let wanted = (operator as u16, accumulate.basic.handle, size);
-        let (reads, mut at) = (Reads::default(), 0);
-        let begin = |address: u64, at: usize, len: usize| {
-            let advance =
-                |pointer: *mut u8| if pointer.is_null() { pointer } else { pointer.wrapping_add(at) };
-            let (operands, results) = (advance(stream.operands.cast_mut()), advance(stream.results));
-            // SAFETY: the streams are as long as the data, and the reads are finished below.
-            unsafe {
-                far.accumulate(self.rank, wanted, address, (operands.cast_const(), results), len, &reads);
-            };
-        };
-        for run in self.datatype().runs(self.count(), 0) {
-            let run_len = run.len.min(len - at);
-            let start = address.wrapping_add_signed(run.offset);
-            if element.is_contiguous() {
-                begin(start, at, run_len);
-            } else {
-                // Elements with gaps go one by one. A run may have the end of one and the beginning of another.
-                let first = at.next_multiple_of(size) - at;
-                for inside in (first..run_len).step_by(size) {
-                    begin(start.wrapping_add(inside as u64), at + inside, size);
-                }
-            }
-            at += run_len;
-            if at == len {
-                break;
-            }
-        }
-        far.finish(&reads);
-    }
-}
 
 impl Accumulate {
     /// An operator on elements of a predefined type, as another process names them.

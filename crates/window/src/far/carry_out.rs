@@ -4,8 +4,8 @@
 use super::part::Part;
 use super::service::Service;
 use super::wire::{Kind, LONGEST, WordOperation, message};
-use crate::accumulate::Accumulate;
 use crate::geometry::WordAt;
+use crate::operator::Accumulate;
 use heddle_transport::{Garbage, Handler, Incoming, LOST, Request};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,8 +50,8 @@ impl CarryOut {
         self.service.domain().fabric().refuse(sender, what)
     }
 
-    /// A rank is lost, which the port says. Threads may wait for it, or hold locks of it: a window goes on with
-    /// all its processes or not at all.
+    /// A rank is lost, which the port says. Threads may wait for it, and it may hold locks: a window goes on
+    /// with all its processes or not at all.
     #[cold]
     fn lose(&self, word: &[u8]) {
         let Some(rank) = word.first_chunk().map(|word| u64::from_ne_bytes(*word) as usize) else { return };

@@ -79,7 +79,7 @@ mod tests {
     fn each_target_counts_its_own_operations() {
         let counts = Counts::new(vec![None, Some(5), Some(9)]);
         assert!(counts.is_complete());
-        [1, 1, 2].map(|rank| counts.ask(rank));
+        [1, 1, 2].into_iter().for_each(|rank| counts.ask(rank));
         assert!(!counts.is_complete());
         assert!(counts.count(5, 2));
         assert_eq!([1, 2].map(|rank| counts.asked(rank) - counts.done(rank)), [0, 1]);

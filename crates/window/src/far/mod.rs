@@ -13,18 +13,19 @@
 //! network's own atomic operations would not be.
 //!
 //! Messages of one process to another stay in order, so a word that is changed after a put is seen after it.
-//! Puts and accumulates without a result are complete at the target when [`complete`](Far::complete) returns;
+//! Puts and accumulates without a result are complete at the target when `complete` returns;
 //! all others are when their function does.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `wire.rs` | the messages |
-//! | `accumulating.rs` | accumulates at their origin and at their target |
+//! | `accumulating.rs` | accumulates at their target |
 //! | `calls.rs` | operations that wait for their answers |
 //! | `counts.rs` | operations that are only counted |
 //! | `part.rs` | this process's part of a window, as others reach it |
 //! | `service.rs` | sending, and waiting, for all windows of the process |
 //! | `carry_out.rs` | what is done with the messages that arrive |
+//! | `start.rs` | opening the port, and starting the thread that reads it |
 
 mod accumulating;
 mod calls;
@@ -32,16 +33,17 @@ mod carry_out;
 mod counts;
 mod part;
 mod service;
+mod start;
 mod wire;
 
+use crate::answers::Answers;
 use crate::geometry::WordAt;
-use calls::Call;
-pub(crate) use calls::Call as Reads;
 pub(crate) use counts::Counts;
 use heddle_message::domain::Domain;
 use heddle_message::error::Result;
 pub(crate) use part::Part;
 use service::Service;
+use start::service;
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wire::WordOperation;
@@ -59,7 +61,7 @@ const LOOKS: u32 = 8;
 /// # Errors
 /// `MPI_ERR_OTHER` if the network refuses, or there is no thread to be had.
 pub fn open(domain: &'static Domain) -> Result<String> {
-    Ok(service::of(domain)?.address().to_owned())
+    Ok(service(domain)?.address().to_owned())
 }
 
 /// Says where the port of a process of the job is found.
@@ -67,7 +69,7 @@ pub fn open(domain: &'static Domain) -> Result<String> {
 /// # Errors
 /// Those of [`open`].
 pub fn meet(domain: &'static Domain, process: usize, address: &str) -> Result<()> {
-    service::of(domain)?.know(process, address);
+    service(domain)?.know(process, address);
     Ok(())
 }
 
@@ -76,7 +78,7 @@ pub fn meet(domain: &'static Domain, process: usize, address: &str) -> Result<()
 /// # Errors
 /// Those of [`open`].
 pub fn new_number(domain: &'static Domain) -> Result<u64> {
-    Ok(service::of(domain)?.new_number())
+    Ok(service(domain)?.new_number())
 }
 
 /// A process on another machine.
@@ -110,7 +112,7 @@ impl Far {
         peers: Box<[Option<Peer>]>,
         part: impl FnOnce(Arc<Counts>) -> Part,
     ) -> Result<Far> {
-        let service = Arc::clone(service::of(domain)?);
+        let service = Arc::clone(service(domain)?);
         let processes = peers.iter().map(|peer| peer.map(|peer| peer.process));
         let counts = Arc::new(Counts::new(processes.collect()));
         service.add(window, part(Arc::clone(&counts)));
@@ -139,7 +141,7 @@ impl Far {
     ///
     /// # Safety
     /// `here` has room for the bytes, which nobody else uses until the reads are [finished](Self::finish).
-    pub(crate) unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize, reads: &Reads) {
+    pub(crate) unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize, reads: &Answers) {
         let Peer { process, window } = self.peer(rank);
         for at in (0..len).step_by(LONGEST) {
             let part = LONGEST.min(len - at);
@@ -154,7 +156,7 @@ impl Far {
     }
 
     /// Waits until the data of reads is there.
-    pub(crate) fn finish(&self, reads: &Reads) {
+    pub(crate) fn finish(&self, reads: &Answers) {
         self.service.wait_until(|| reads.left() == 0);
     }
 
@@ -191,7 +193,7 @@ impl Far {
 
     /// Asks for a value.
     fn ask(&self, rank: usize, kind: Kind, aux: u16, words: [u64; 3]) -> u64 {
-        let (Peer { process, window }, call) = (self.peer(rank), Call::default());
+        let (Peer { process, window }, call) = (self.peer(rank), Answers::default());
         // SAFETY: no bytes are asked for.
         let token = unsafe { self.service.calls().begin(&call, std::ptr::null_mut(), 0) };
         self.service.send(process, &message(kind, aux, (window, token), words, 0), |_| {});
@@ -212,7 +214,7 @@ impl Far {
         address: u64,
         (operands, results): (*const u8, *mut u8),
         len: usize,
-        reads: &Reads,
+        reads: &Answers,
     ) {
         let Peer { process, window } = self.peer(rank);
         let longest = LONGEST / size * size;
@@ -250,7 +252,7 @@ impl Far {
         (expected, value): (*const u8, *const u8),
         result: *mut u8,
     ) {
-        let (Peer { process, window }, call) = (self.peer(rank), Call::default());
+        let (Peer { process, window }, call) = (self.peer(rank), Answers::default());
         // SAFETY: by the caller's promise; the call ends below.
         let token = unsafe { self.service.calls().begin(&call, result, size) };
         let message = message(Kind::CompareAndSwap, 0, (window, token), [address, size as u64, 0], 2 * size);

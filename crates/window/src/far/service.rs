@@ -1,18 +1,15 @@
 //! Sending, and waiting, for all windows of the process that have processes on other machines.
 
 use super::calls::Calls;
-use super::carry_out::CarryOut;
 use super::part::Part;
 use heddle_message::domain::Domain;
-use heddle_message::error::{Error, Result};
 use heddle_platform::Scope;
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_spec::constants as mpi;
 use heddle_sync::Event;
 use heddle_transport::{OneSided, Polled, Request};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -39,38 +36,18 @@ impl fmt::Debug for Service {
     }
 }
 
-/// The one of this process, made by the first call.
-pub(super) fn of(domain: &'static Domain) -> Result<&'static Arc<Service>> {
-    static SERVICE: OnceLock<Arc<Service>> = OnceLock::new();
-    static MAKING: Mutex<()> = Mutex::new(());
-    if let Some(service) = SERVICE.get() {
-        return Ok(service);
-    }
-    let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let failed = |why: &dyn fmt::Display| {
-        let message = format!("a window between machines needs a port of its own in the network: {why}");
-        Error::new(mpi::MPI_ERR_OTHER, message)
-    };
-    let port = domain.fabric().one_sided().map_err(|error| failed(&error))?;
-    let service = SERVICE.get_or_init(|| {
-        Arc::new(Service {
+impl Service {
+    pub(super) fn new(domain: &'static Domain, port: Arc<OneSided>) -> Service {
+        Service {
             domain,
             port,
             parts: Mutex::default(),
             calls: Calls::default(),
             numbers: AtomicU64::new(0),
             handled: Event::default(),
-        })
-    });
-    let carry_out = Arc::clone(service);
-    if service.port.start(|| Box::new(CarryOut::new(carry_out))) {
-        Ok(service)
-    } else {
-        Err(failed(&"there is no thread to be had"))
+        }
     }
-}
 
-impl Service {
     pub(super) fn address(&self) -> &str {
         self.port.address()
     }
@@ -87,7 +64,7 @@ impl Service {
         self.domain
     }
 
-    pub(super) fn port(&self) -> &OneSided {
+    pub(super) fn port(&self) -> &Arc<OneSided> {
         &self.port
     }
 
