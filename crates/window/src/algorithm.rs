@@ -131,6 +131,7 @@ const WORD: Word = 0;
 
 /// The words are those of the target's lock, which every process keeps some of.
 impl WindowLock {
+    #[inline(always)]
     pub(crate) fn acquire(&self, words: &impl Rma, target: Rank, shared: bool) {
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.acquire_read(words)),
@@ -144,6 +145,7 @@ impl WindowLock {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn release(&self, words: &impl Rma, target: Rank, shared: bool) {
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.release_read(words)),

@@ -1,7 +1,6 @@
 //! The words of a window's locks, for `heddle-rma-locks`.
 
 use crate::geometry::WordAt;
-use crate::processes::Processes;
 use crate::remote::{Change, Remote};
 use crate::window::Window;
 use heddle_rma_locks::{Rank, Rma, Word};
@@ -9,27 +8,52 @@ use heddle_rma_locks::{Rank, Rma, Word};
 impl Window {
     /// Waits until the lock of a target is this process's.
     pub(crate) fn acquire(&self, target: Rank, shared: bool) {
-        self.lock().acquire(&Words::new(self, target), target, shared);
+        match self.remote().on_one_machine() {
+            Some(machine) => self.acquire_by(machine, target, shared),
+            None => self.acquire_far(target, shared),
+        }
+    }
+
+    #[inline(always)]
+    fn acquire_by(&self, remote: &impl Remote, target: Rank, shared: bool) {
+        self.lock().acquire(&Words::new(self, remote, target), target, shared);
+    }
+
+    #[cold]
+    fn acquire_far(&self, target: Rank, shared: bool) {
+        self.acquire_by(self.remote(), target, shared);
     }
 
     /// Releases the lock of a target.
     pub(crate) fn release_lock(&self, target: Rank, shared: bool) {
-        self.lock().release(&Words::new(self, target), target, shared);
+        match self.remote().on_one_machine() {
+            Some(machine) => self.release_by(machine, target, shared),
+            None => self.release_far(target, shared),
+        }
+    }
+
+    #[inline(always)]
+    fn release_by(&self, remote: &impl Remote, target: Rank, shared: bool) {
+        self.lock().release(&Words::new(self, remote, target), target, shared);
+    }
+
+    #[cold]
+    fn release_far(&self, target: Rank, shared: bool) {
+        self.release_by(self.remote(), target, shared);
     }
 }
 
 /// The words of one target's lock.
-struct Words<'a> {
+struct Words<'a, R> {
     rank: Rank,
-    remote: &'a Processes,
+    remote: &'a R,
     /// The first of the words in every process's block.
     first: WordAt,
 }
 
-impl<'a> Words<'a> {
+impl<'a, R: Remote> Words<'a, R> {
     #[inline(always)]
-    fn new(window: &'a Window, target: Rank) -> Words<'a> {
-        let remote = window.remote();
+    fn new(window: &Window, remote: &'a R, target: Rank) -> Words<'a, R> {
         Words { rank: window.rank(), remote, first: remote.geometry().lock(target) }
     }
 
@@ -51,7 +75,7 @@ impl<'a> Words<'a> {
 }
 
 /// An operation on a word is done when its function returns, so a flush has nothing to do.
-impl Rma for Words<'_> {
+impl<R: Remote> Rma for Words<'_, R> {
     #[inline(always)]
     fn rank(&self) -> Rank {
         self.rank

@@ -26,8 +26,9 @@ pub(crate) struct Machine {
     rank: usize,
     /// The processes' ranks in the job.
     processes: Box<[u32]>,
-    /// By rank; `None` for processes of other machines.
-    controls: Box<[Option<Control>]>,
+    /// By rank. In the places of processes of other machines, which nobody asks for here, is this process's
+    /// own: a test for them would cost each operation on a word.
+    controls: Box<[Control]>,
     geometry: Geometry,
     /// The thread that copies for processes which cannot, where there are such.
     thread: Mutex<Option<WindowThread>>,
@@ -50,13 +51,12 @@ impl Machine {
         offers: &[Offer],
     ) -> Result<Machine> {
         let geometry = *own_control.geometry();
-        let mut own_control = Some(own_control);
         let mut controls = Vec::new();
         for (index, offer) in offers.iter().enumerate() {
-            controls.push(match own_control.take_if(|_| index == rank) {
-                Some(own) => Some(own),
-                None if !domain.fabric().is_local(processes[index] as usize) => None,
-                None => Some(Control::new(map(domain, control_range(offer)?)?, geometry)),
+            let is_elsewhere = !domain.fabric().is_local(processes[index] as usize);
+            controls.push(match index {
+                own if own == rank || is_elsewhere => own_control.clone(),
+                _ => Control::new(map(domain, control_range(offer)?)?, geometry),
             });
         }
         Ok(Machine {
@@ -100,10 +100,11 @@ impl Machine {
     /// The block of a process of this machine.
     #[inline(always)]
     fn control(&self, rank: usize) -> &Control {
-        match &self.controls[rank] {
-            Some(control) => control,
-            None => unreachable!("rank {rank} of the window is on another machine"),
-        }
+        debug_assert!(
+            self.domain.fabric().is_local(self.processes[rank] as usize),
+            "rank {rank} of the window is on another machine"
+        );
+        &self.controls[rank]
     }
 
     /// Returns true if a process's memory that is not mapped can be reached only by its window thread.

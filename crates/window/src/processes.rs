@@ -20,6 +20,12 @@ impl Processes {
         Processes { machine, far }
     }
 
+    /// All of them, if they are of this machine.
+    #[inline(always)]
+    pub(crate) fn on_one_machine(&self) -> Option<&Machine> {
+        if self.far.is_none() { Some(&self.machine) } else { None }
+    }
+
     /// Those of this machine.
     pub(crate) fn machine(&self) -> &Machine {
         &self.machine
