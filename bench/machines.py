@@ -41,11 +41,11 @@ CASES = [
     ("put 8 B, 4 threads", "put --sizes 8 --threads 4", 1),
     ("put 64 KiB", "put --sizes 64K", 1),
     ("put and flush 8 B", "putlatency --sizes 8", 1),
+    ("get and flush 8 B", "putlatency --op get --sizes 8", 1),
+    ("fetch and add 8 B", "putlatency --op fetch --sizes 8", 1),
     ("get 8 B", "put --op get --sizes 8", 1),
     ("get 64 KiB", "put --op get --sizes 64K", 1),
     ("accumulate 8 B", "put --op accumulate --sizes 8", 1),
-    ("fetch and add", "fetchop", 1),
-    ("lock, exclusive", "winlock --op exclusive", 1),
 ]
 
 

@@ -2,7 +2,7 @@
  *
  * put: rank 0's threads put to rank 1 (or get from it, or accumulate), windows of 64 operations and a flush; rank 1 does
  *     nothing. With one-flush only thread 0 flushes.
- * putlatency: the same with a flush after each operation.
+ * putlatency: the same with a flush after each operation; also MPI_Fetch_and_op, of 8 bytes.
  * fetchop: every rank adds to a number of rank 0 (MPI_Fetch_and_op), with a flush after each.
  * winlock: every rank locks and unlocks rank 0's window, and does nothing inside. */
 #include "harness.h"
@@ -46,15 +46,18 @@ static void prepare(struct worker *w) { w->state = buffer_new(w->bench->size + C
 
 static void finish(struct worker *w) { free(w->state); }
 
-enum kind { PUT, GET, ACCUMULATE };
+enum kind { PUT, GET, ACCUMULATE, FETCH };
 
-static enum kind kind_of(const struct bench *b) { return op_is(b, "get") ? GET : op_is(b, "accumulate") ? ACCUMULATE : PUT; }
+static enum kind kind_of(const struct bench *b) {
+    return op_is(b, "get") ? GET : op_is(b, "accumulate") ? ACCUMULATE : op_is(b, "fetch") ? FETCH : PUT;
+}
 
 static void operate(enum kind kind, void *data, int size, MPI_Aint place) {
     switch (kind) {
     case PUT: MPI_Put(data, size, MPI_BYTE, 1, place, size, MPI_BYTE, window); break;
     case GET: MPI_Get(data, size, MPI_BYTE, 1, place, size, MPI_BYTE, window); break;
     case ACCUMULATE: MPI_Accumulate(data, size / 8, MPI_INT64_T, 1, place, size / 8, MPI_INT64_T, MPI_SUM, window); break;
+    case FETCH: MPI_Fetch_and_op(data, (char *)data + size, MPI_INT64_T, 1, place, MPI_SUM, window); break;
     }
 }
 
@@ -134,7 +137,7 @@ static void lock(struct worker *w) {
 }
 
 static const char *const put_ops[] = {"put", "get", "accumulate", "one-flush", NULL};
-static const char *const latency_ops[] = {"put", "get", "accumulate", NULL};
+static const char *const latency_ops[] = {"put", "get", "accumulate", "fetch", NULL};
 static const char *const fetch_ops[] = {"add", NULL};
 static const char *const lock_ops[] = {"exclusive", "shared", "mixed", NULL};
 
@@ -155,7 +158,7 @@ const struct subject subject_put = {
 
 const struct subject subject_putlatency = {
     .name = "putlatency",
-    .summary = "time of a put, get or accumulate and its flush",
+    .summary = "time of a put, get, accumulate or fetch-and-add and its flush",
     .unit = "us",
     .ranks = 2,
     .ops = latency_ops,
