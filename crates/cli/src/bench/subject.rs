@@ -47,7 +47,7 @@ pub(crate) enum Subject {
     Overlap,
     /// Puts, gets or accumulates a second of threads of one process.
     Put,
-    /// Time of a put, get or accumulate and its flush.
+    /// Time of a put, get, accumulate or fetch-and-add and its flush.
     Putlatency,
     /// Additions a second of all processes to one number.
     Fetchop,
