@@ -37,7 +37,7 @@ static void check_text(int code) {
     if (!CHECK(strstr(text, "cannot be reached") && strstr(text, "rank "))) fprintf(stderr, "the text is: %s\n", text);
 }
 
-// What is under way when the link is cut.
+// Operations that are under way when the link is cut.
 static void pending(void) {
     enum { OPERATIONS = 7 };
     MPI_Request requests[OPERATIONS];

@@ -9,8 +9,9 @@
 //! | every other one | in the target's accumulate lock |
 //!
 //! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by
-//! single copies. Nothing waits for the target's program. Accumulates are done when the function returns, so
-//! those of one thread keep their order.
+//! single copies. On another machine a thread of the library changes the elements, in the same ways. Nothing
+//! waits for the target's program. Those of one thread keep their order: on one machine they are done when
+//! the function returns, and messages to another one stay in order.
 
 use crate::answers::Answers;
 use crate::atomics::{self, can_be_atomic};

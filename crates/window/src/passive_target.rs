@@ -1,7 +1,7 @@
 //! Lock, unlock and flush (MPI 5.0, section 12.5.3).
 //!
-//! A lock waits until it is granted. So every operation inside an epoch may access memory at once,
-//! and unlock only releases.
+//! A lock waits until it is granted. So every operation inside an epoch may access memory at once, and unlock
+//! completes them and releases.
 
 use crate::remote::Remote;
 use crate::target::{Target, access};
@@ -139,8 +139,8 @@ impl Window {
         Ok(())
     }
 
-    /// Completes all operations on a target. They are complete already; what remains is their
-    /// order with what follows.
+    /// Completes all operations on a target. On this machine they are complete already, and only their order
+    /// with what follows remains.
     ///
     /// # Errors
     /// `MPI_ERR_RANK`; `MPI_ERR_RMA_SYNC` if this process has no lock there.

@@ -4,10 +4,10 @@
 //! It is opened when the first window on several machines is made, and the processes of the window tell each
 //! other its address. Its messages go past the VNIs and their matching, to a [`Handler`].
 //!
-//! **Who reads.** One thread at a time: a thread of the program that waits for an answer, or else the
-//! library's. The library's waits for the descriptor while no thread of the program has polled the port for
-//! a [`PAUSE`], and meanwhile only looks at intervals whether that is still so. A thread of the program that
-//! goes to sleep calls it before.
+//! **Reading.** One thread at a time reads the port: a thread of the program that waits for an answer, or
+//! else the library's. The library's waits for the descriptor while no thread of the program has polled the
+//! port for a [`PAUSE`], and meanwhile only checks at intervals whether that is still so. A thread of the
+//! program that goes to sleep calls it before.
 
 use super::at_exit::{TARGET, end_at_exit, with_network};
 use super::heartbeat;
@@ -41,7 +41,7 @@ pub struct Request {
     pub len: usize,
 }
 
-/// What is done with the messages that arrive. One thread at a time calls it.
+/// Handles the messages that arrive. One thread at a time calls it.
 pub trait Handler: Send + Sync {
     /// Handles a message of a rank of the job.
     fn handle(&self, sender: usize, message: &Incoming);

@@ -43,7 +43,7 @@ fn provider() -> Arc<Provider> {
 }
 
 thread_local! {
-    /// Whether the ranks of this thread's test go on without a lost rank.
+    /// True if the ranks of this thread's test go on without a lost rank.
     static SURVIVES: Cell<bool> = const { Cell::new(false) };
 }
 

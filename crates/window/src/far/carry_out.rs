@@ -10,7 +10,7 @@ use heddle_transport::{Garbage, Handler, Incoming, LOST, Request};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is done with the messages.
+/// Carries requests out, and gives answers to those that wait.
 pub(super) struct CarryOut {
     service: Arc<Service>,
     pending: Mutex<Pending>,

@@ -29,7 +29,7 @@ pub(crate) struct ProcessInfo {
     pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
     /// How the process ends when a message cannot be sent or read.
     pub(crate) fail: Fail,
-    /// Whether the process goes on without a lost rank.
+    /// Says whether the process goes on without a lost rank.
     pub(crate) survives: Survives,
     pub(crate) losses: Arc<Losses>,
 }
