@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = pathlib.Path(os.environ.get("HEDDLE_PEERS", ROOT / ".peers"))
 MACHINES = [sys.executable, str(ROOT / "tests/machines/with_machines.py"), "--machines", "2"]
 REMOTE = ROOT / "tests/machines/remote"
+# Stands in the arguments of a launcher that fills machines by itself.
+RANKS_EACH = "RANKS_EACH"
 
 # A name, the arguments of mtbench, and the ranks of each machine.
 CASES = [
@@ -60,12 +62,13 @@ class Library:
     def compile(self):
         self.program.parent.mkdir(parents=True, exist_ok=True)
         sources = sorted(str(source) for source in (ROOT / "bench").glob("*.c"))
-        command = [str(self.mpicc), "-std=c11", "-O2", "-pthread", *sources, "-o", str(self.program), "-lm"]
+        command = [str(self.mpicc), "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-pthread", *sources, "-o", str(self.program), "-lm"]
         subprocess.run(command, check=True, env=os.environ | self.environment)
 
     def run(self, arguments, each, seconds):
         """The figures of one run, as mtbench prints them; none if it fails."""
-        command = [*MACHINES, "--ranks-each", str(each), "--", "timeout", "120", str(self.launcher), *self.arguments]
+        command = [*MACHINES, "--ranks-each", str(each), "--", "timeout", "120", str(self.launcher)]
+        command += [str(each) if argument == RANKS_EACH else argument for argument in self.arguments]
         command += ["-n", str(2 * each), str(self.program), *arguments.split(), "--reps", "3", "--seconds", str(seconds)]
         done = subprocess.run(command, env=os.environ | self.environment, capture_output=True, text=True)
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
@@ -92,7 +95,7 @@ def libraries(peers):
             PEERS / "impi",
             PEERS / "impi/bin/mpiexec",
             {"I_MPI_ROOT": str(PEERS / "impi"), "I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "I_MPI_PIN": "0"},
-            ["-bootstrap", "ssh", "-bootstrap-exec", str(REMOTE)],
+            ["-bootstrap", "ssh", "-bootstrap-exec", str(REMOTE), "-ppn", RANKS_EACH],
         ),
     }
     unknown = [name for name in peers if name not in known]
