@@ -104,8 +104,12 @@ pub(super) trait Duties: Send + 'static {
     /// Returns true if there is something to do.
     fn has_work(&self) -> bool;
 
-    /// Sends the packets that were left open. Returns true if there were some.
-    fn send_open(&self) -> bool;
+    /// Sends the packets that were left open.
+    fn send_open(&self);
+
+    /// Sends the packets that were left open in ports that no thread is in. Returns true if there were some,
+    /// or may be in others.
+    fn send_open_if_free(&self) -> bool;
 }
 
 /// Sends open packets after a pause, in which their threads may do so, until there are none for a while or
@@ -114,7 +118,7 @@ fn send_open_packets(signal: &Signal, duties: &impl Duties) {
     let mut idle = 0;
     while idle < PATIENCE && !signal.is_armed() {
         signal.wait_while_open(PAUSE);
-        idle = if duties.send_open() { 0 } else { idle + 1 };
+        idle = if duties.send_open_if_free() { 0 } else { idle + 1 };
     }
     signal.none_is_open();
     // One may have been left open before the last step.

@@ -133,8 +133,12 @@ impl<R: Fn() + Send + 'static> Duties for Service<R> {
         with_network(|| self.ports.iter().any(|port| !port.is_empty()))
     }
 
-    fn send_open(&self) -> bool {
-        with_network(|| self.ports.iter().fold(false, |sent, port| port.send_open() | sent))
+    fn send_open(&self) {
+        with_network(|| self.ports.iter().for_each(|port| _ = port.send_open()));
+    }
+
+    fn send_open_if_free(&self) -> bool {
+        with_network(|| self.ports.iter().fold(false, |sent, port| port.send_open_if_free() | sent))
     }
 }
 

@@ -59,8 +59,12 @@ impl Duties for Ringing {
         !self.1.is_empty()
     }
 
-    fn send_open(&self) -> bool {
-        self.1.send_open()
+    fn send_open(&self) {
+        self.1.send_open();
+    }
+
+    fn send_open_if_free(&self) -> bool {
+        self.1.send_open_if_free()
     }
 }
 

@@ -13,7 +13,7 @@ use heddle_libfabric::Endpoint;
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The process of a port, and how it finds others and ends.
 #[derive(Debug, Clone)]
@@ -103,6 +103,15 @@ pub(super) enum Arrival {
 impl Port {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, unless another thread has it.
+    pub(super) fn state_if_free(&self) -> Option<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The connection to a rank, made when it is first needed.
