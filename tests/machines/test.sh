@@ -39,6 +39,10 @@ refused "HEDDLE_FABRIC.*pigeon.*tcp" HEDDLE_FABRIC=pigeon
 refused "libfabric has no provider cxi.*it has .*tcp" HEDDLE_FABRIC=cxi
 refused "on moon0.*it has" HEDDLE_FABRIC_DOMAIN=moon0
 refused "HEDDLE_PEER_TIMEOUT.*from 1 to 86400, or off" HEDDLE_PEER_TIMEOUT=0
+said=$(on 2 1 timeout 60 "$hydra" -n 1 -env HEDDLE_FABRIC udp\;ofi_rxd "$ring" : -n 1 -env HEDDLE_FABRIC tcp\;ofi_rxm "$ring" 2>&1) &&
+    fail "two providers: no error"
+grep -q "its network is .* and this process's is .*set HEDDLE_FABRIC" <<<"$said" || fail "two providers: $said"
+echo "ok   two providers"
 for check in "${checks[@]}"; do wait "$check" || exit; done
 
 # Each rank tells the machines apart, and the shape of the machines does not matter.

@@ -1,5 +1,5 @@
-//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME:HOST`, the first three in
-//! hexadecimal digits.
+//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME:HOST:PROVIDER`, the first three in
+//! hexadecimal digits. A `;` of the provider's name is a `+` there, since the launchers' protocols use it.
 
 use std::fmt;
 
@@ -14,13 +14,15 @@ pub(super) struct VniAddress {
     pub(super) name: Vec<u8>,
     /// The host's name, for messages.
     pub(super) host: String,
+    /// The name of the provider.
+    pub(super) provider: String,
 }
 
 impl fmt::Display for VniAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:x}:{:x}:", self.vnis, self.key)?;
         self.name.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
-        write!(out, ":{}", self.host)
+        write!(out, ":{}:{}", self.host, self.provider.replace(';', "+"))
     }
 }
 
@@ -33,8 +35,8 @@ impl VniAddress {
         let digits = parts.next().filter(|digits| digits.len() % 2 == 0 && digits.is_ascii())?;
         let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
         let name: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
-        let host = parts.next()?.to_owned();
-        parts.next().is_none().then_some(VniAddress { vnis, key, name: name?, host })
+        let (host, provider) = (parts.next()?.to_owned(), parts.next()?.replace('+', ";"));
+        parts.next().is_none().then_some(VniAddress { vnis, key, name: name?, host, provider })
     }
 }
 
@@ -45,9 +47,20 @@ mod tests {
     #[test]
     fn an_address_is_read_as_it_was_written() {
         let (name, host) = (vec![2, 0, 0xfe, 127], "node-1.rack".to_owned());
-        let address = VniAddress { vnis: 4, key: u64::MAX, name, host };
+        let address = VniAddress { vnis: 4, key: u64::MAX, name, host, provider: "tcp;ofi_rxm".to_owned() };
+        assert!(!address.to_string().contains(';'));
         assert_eq!(VniAddress::parse(&address.to_string()), Some(address));
-        for text in ["", "4:1", "4:1:00", "4:1:0:h", "4:1:0g:h", "4:x:00:h", "4:1:00:h:", "4:1:é0:h"] {
+        for text in [
+            "",
+            "4:1",
+            "4:1:00",
+            "4:1:00:h",
+            "4:1:0:h:p",
+            "4:1:0g:h:p",
+            "4:x:00:h:p",
+            "4:1:00:h:p:",
+            "4:1:é0:h:p",
+        ] {
             assert_eq!(VniAddress::parse(text), None, "{text}");
         }
     }

@@ -15,8 +15,8 @@ use std::io;
 
 /// The number of packets that can arrive before the port is polled.
 pub(super) const RECEIVES: usize = 64;
-/// The longest packet. `tcp;ofi_rxm` sends that in one piece, and divides what is longer.
-pub(super) const PACKET_BYTES: usize = 16 << 10;
+/// The longest packet: one message of 64 KiB, which is sooner there than a remote read of as much.
+pub(super) const PACKET_BYTES: usize = (64 << 10) + 128;
 /// The longest payload of a packet.
 pub(crate) const LONGEST_PAYLOAD: usize = PACKET_BYTES - HEAD_BYTES;
 /// Room in front of the longest payload.

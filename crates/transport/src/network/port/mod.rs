@@ -62,7 +62,8 @@ impl Opened {
 
     /// The words by which others find the port.
     pub(super) fn address(&self, vnis: usize) -> Result<VniAddress, heddle_libfabric::Error> {
-        Ok(VniAddress { vnis, key: self.key, name: self.endpoint.name()?, host: heddle_bootstrap::host() })
+        let (name, provider) = (self.endpoint.name()?, self.provider.name());
+        Ok(VniAddress { vnis, key: self.key, name, host: heddle_bootstrap::host(), provider })
     }
 }
 
@@ -85,6 +86,7 @@ impl Port {
         let state = Mutex::new(State {
             endpoint,
             key,
+            provider: provider.name(),
             inject_bytes: provider.inject_bytes(),
             received,
             complete: VecDeque::new(),

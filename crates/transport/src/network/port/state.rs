@@ -63,6 +63,8 @@ pub(super) struct State {
     /// Closed before the buffers go.
     pub(super) endpoint: Endpoint,
     pub(super) key: u64,
+    /// The provider's name.
+    pub(super) provider: String,
     pub(super) inject_bytes: usize,
     pub(super) received: Buffers,
     /// Packets that are complete, in any order.
@@ -151,6 +153,13 @@ impl Port {
                 return Err(format!(
                     "it has {theirs} VNIs and this process has {ours}: set HEDDLE_VNIS to the same number for \
                      all ranks"
+                ));
+            }
+            if address.provider != state.provider {
+                let (theirs, ours) = (&address.provider, &state.provider);
+                return Err(format!(
+                    "its network is {theirs} of libfabric and this process's is {ours}: set HEDDLE_FABRIC to the \
+                     same provider for all ranks, which libfabric must have on all machines"
                 ));
             }
             Connection::new(&mut state.endpoint, peer, &address)
