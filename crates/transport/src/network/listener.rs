@@ -107,8 +107,7 @@ pub(super) trait Duties: Send + 'static {
     /// Sends the packets that were left open.
     fn send_open(&self);
 
-    /// Sends the packets that were left open in ports that no thread is in. Returns true if there were some,
-    /// or may be in others.
+    /// Sends the packets that were left open in ports that no thread is in. Returns true if there were some.
     fn send_open_if_free(&self) -> bool;
 }
 

@@ -110,10 +110,10 @@ impl Port {
         self.close_all(&mut state)
     }
 
-    /// Does the same, unless another thread is in the port; then it returns true. A thread that waits for
-    /// the port costs the one inside a call of the kernel.
+    /// Does the same, unless another thread is in the port: waiting for it would cost that thread a call of
+    /// the kernel.
     pub(in crate::network) fn send_open_if_free(&self) -> bool {
-        self.state_if_free().is_none_or(|mut state| self.close_all(&mut state))
+        self.state_if_free().is_some_and(|mut state| self.close_all(&mut state))
     }
 
     /// Writes what is in front of a packet's messages, and returns the peer's credit with it. The packet has
