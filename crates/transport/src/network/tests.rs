@@ -197,6 +197,44 @@ fn fetched_data_is_there_when_its_message_arrives() {
 }
 
 #[test]
+fn threads_stay_awake_while_long_data_is_under_way_and_something_happens() {
+    const LONG: Duration = Duration::from_secs(3600);
+    let provider = provider();
+    let mut data = vec![1; 10_000];
+    for (test, awake) in [(15, LONG), (16, Duration::ZERO)] {
+        let owner = Arc::new(port(&provider, 0, test, 4).staying_awake(awake));
+        let reader = port(&provider, 1, test, 4).staying_awake(awake);
+        // The provider may have work of its own first.
+        let come_to_rest = |port: &Port| {
+            while !port.may_wait() {
+                port.is_empty();
+            }
+        };
+        let sleep_or_stay = |port: &Port| {
+            if awake == LONG { assert!(!port.may_wait()) } else { come_to_rest(port) }
+        };
+        come_to_rest(&owner);
+        come_to_rest(&reader);
+        // SAFETY: the bytes outlive what is exposed.
+        let exposed = unsafe { owner.expose(data.as_mut_ptr(), data.len()) }.expect("it has remote reads");
+        sleep_or_stay(&owner);
+        let mut to = vec![0; data.len()];
+        let done = (header(0), [0; EXTRA_BYTES]);
+        let fetch = Fetch { peer: 0, from: exposed.name(), to: to.as_mut_ptr(), len: to.len(), done };
+        // SAFETY: the bytes are there until the message has arrived.
+        assert!(unsafe { reader.fetch(fetch) });
+        sleep_or_stay(&reader);
+        while read(&reader, 1).is_empty() {
+            owner.is_empty();
+        }
+        drop(exposed);
+        come_to_rest(&owner);
+        come_to_rest(&reader);
+        assert_eq!(to, data);
+    }
+}
+
+#[test]
 fn strangers_are_counted_and_not_read() {
     let provider = provider();
     let (stranger, to) = (port(&provider, 0, 2, 4), port(&provider, 1, 2, 4));

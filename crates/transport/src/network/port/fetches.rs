@@ -5,9 +5,12 @@ use crate::slot::{EXTRA_BYTES, Header};
 use heddle_libfabric::{Address, CONTEXT_BYTES, Endpoint, Outcome, Registered, RemoteMemory};
 use std::collections::{HashMap, VecDeque};
 
-/// The most bytes of one read; a longer message is read in parts. While the data of one comes over a slow
-/// link, its sender's signs of life wait behind it.
-const LONGEST_READ: usize = 16 << 20;
+/// The most bytes of one read. Longer data is read in parts: what a provider has of one that is not complete
+/// cannot be seen, and a thread stays awake for data that comes.
+const LONGEST_READ: usize = 1 << 20;
+
+/// The parts of one fetch that are read at once.
+const AT_ONCE: usize = 2;
 
 /// A message that says that data is there.
 type Done = (Header, [u8; EXTRA_BYTES]);
@@ -36,18 +39,37 @@ pub(super) struct Fetches {
     delayed: VecDeque<u32>,
 }
 
-/// A fetch that is under way. Its first bytes are as those of a packet's buffer.
+/// A fetch that is under way.
 #[derive(Debug)]
-#[repr(C, align(64))]
 pub(super) struct UnderWay {
-    context: [u8; CONTEXT_BYTES],
-    owner: Owner,
+    parts: [Part; AT_ONCE],
     fetch: Fetch,
+    /// The bytes that were asked for.
+    asked: usize,
     /// The bytes that are there.
     there: usize,
-    /// The bytes of the read that is under way.
-    part: usize,
+    /// The reason for which a part has failed, while another one is under way.
+    failed: Option<String>,
     target: Registered,
+}
+
+/// A part that is read. Its first bytes are as those of a packet's buffer.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Part {
+    context: [u8; CONTEXT_BYTES],
+    owner: Owner,
+    /// Bytes; 0 while none is read.
+    len: usize,
+}
+
+/// The end of a fetch.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// All data is there: the message that says so.
+    Done(Done),
+    /// Data of this peer cannot be read, for this reason.
+    Failed(u32, String),
 }
 
 // SAFETY: whoever fetches leaves the memory to the port until the data is there.
@@ -59,76 +81,123 @@ impl Fetches {
         self.all.is_empty()
     }
 
-    /// Notes that a read is complete. Returns the message that says so if it was the last one of its fetch.
-    pub(super) fn part_is_there(&mut self, index: u32) -> Option<Done> {
-        let under_way = self.all.get_mut(&index)?;
-        under_way.there += under_way.part;
-        if under_way.there < under_way.fetch.len {
-            self.delayed.push_back(index);
-            return None;
+    /// Notes that the read of a part has ended, or why it has failed. Returns the end of its fetch if it was
+    /// the last one.
+    pub(super) fn part_has_ended(&mut self, index: u32, failed: Option<String>) -> Option<Ended> {
+        let (number, part) = (index / AT_ONCE as u32, index as usize % AT_ONCE);
+        let under_way = self.all.get_mut(&number)?;
+        let len = std::mem::take(&mut under_way.parts[part].len);
+        match failed {
+            Some(why) => _ = under_way.failed.get_or_insert(why),
+            None => under_way.there += len,
         }
-        Some(self.all.remove(&index)?.fetch.done)
+        let is_read = under_way.is_read();
+        let is_over = if under_way.failed.is_some() { !is_read } else { under_way.is_complete() };
+        if is_over {
+            self.delayed.retain(|delayed| *delayed != number);
+            let UnderWay { fetch, failed, .. } = *self.all.remove(&number)?;
+            return Some(failed.map_or(Ended::Done(fetch.done), |why| Ended::Failed(fetch.peer as u32, why)));
+        }
+        if under_way.failed.is_none() && under_way.wants_more() && !self.delayed.contains(&number) {
+            self.delayed.push_back(number);
+        }
+        None
     }
 
     /// Adds a fetch, of which nothing was read yet.
     pub(super) fn add(&mut self, fetch: Fetch, target: Registered) {
-        let index = self.next;
-        self.next = index.wrapping_add(1);
-        let (context, owner) = ([0; CONTEXT_BYTES], Owner { peer: FETCHED, index });
-        let under_way = UnderWay { context, owner, fetch, there: 0, part: 0, target };
-        self.all.insert(index, Box::new(under_way));
-        self.delayed.push_back(index);
+        let number = self.next;
+        self.next = (number + 1) % (u32::MAX / AT_ONCE as u32);
+        let part = |part| Part {
+            context: [0; CONTEXT_BYTES],
+            owner: Owner { peer: FETCHED, index: number * AT_ONCE as u32 + part as u32 },
+            len: 0,
+        };
+        let parts = std::array::from_fn(part);
+        let under_way = UnderWay { parts, fetch, asked: 0, there: 0, failed: None, target };
+        self.all.insert(number, Box::new(under_way));
+        self.delayed.push_back(number);
     }
 
-    /// The number of fetches whose next read the provider has not taken.
+    /// The number of fetches whose next part the provider has not taken.
     pub(super) fn delayed(&self) -> usize {
         self.delayed.len()
     }
 
-    /// Gives the next read of the first of them to `read`, with the peer, and puts it behind the others if
-    /// that returns false.
-    pub(super) fn read_first(&mut self, read: impl FnOnce(u32, &mut UnderWay) -> bool) {
-        let Some(index) = self.delayed.pop_front() else { return };
-        let Some(under_way) = self.all.get_mut(&index) else { return };
-        if !read(under_way.fetch.peer as u32, under_way) {
-            self.delayed.push_back(index);
+    /// Gives the next part of the first of them to `read`, with the peer, until it wants no more or the
+    /// provider takes no more. Returns the peer and the reason if it cannot be read at all.
+    pub(super) fn read_first(
+        &mut self,
+        mut read: impl FnMut(u32, &mut UnderWay) -> Outcome,
+    ) -> Option<(u32, String)> {
+        let number = self.delayed.pop_front()?;
+        let under_way = self.all.get_mut(&number)?;
+        let peer = under_way.fetch.peer as u32;
+        while under_way.failed.is_none() && under_way.wants_more() {
+            match read(peer, under_way) {
+                Outcome::Taken => {}
+                Outcome::Later => {
+                    self.delayed.push_back(number);
+                    break;
+                }
+                // It ends with the part that the provider has.
+                Outcome::Lost(why) if under_way.is_read() => under_way.failed = Some(why),
+                Outcome::Lost(why) => {
+                    self.all.remove(&number);
+                    return Some((peer, why));
+                }
+            }
         }
+        None
     }
 
-    /// Drops the fetches from a peer whose next read the provider has not taken. Returns true if it has taken
-    /// another's.
+    /// Drops the fetches from a peer of which the provider has no part. Returns true if it has a part of
+    /// another one.
     pub(super) fn forget(&mut self, peer: u32) -> bool {
         let Fetches { all, delayed, .. } = self;
-        let is_from = |index: &u32| all.get(index).is_some_and(|fetch| fetch.fetch.peer as u32 == peer);
-        let dropped: Vec<u32> = delayed.iter().copied().filter(is_from).collect();
-        delayed.retain(|index| !dropped.contains(index));
-        dropped.iter().for_each(|index| drop(all.remove(index)));
+        all.retain(|_, fetch| fetch.fetch.peer as u32 != peer || fetch.is_read());
+        delayed.retain(|number| all.get(number).is_some_and(|fetch| fetch.fetch.peer as u32 != peer));
         all.values().any(|fetch| fetch.fetch.peer as u32 == peer)
     }
 
-    /// Drops a fetch that has failed; the provider is done with it.
-    pub(super) fn failed(&mut self, index: u32) {
-        self.all.remove(&index);
-    }
-
-    /// The peer from whose memory a fetch reads.
+    /// The peer from whose memory a part is read.
     pub(super) fn peer(&self, index: u32) -> Option<u32> {
-        self.all.get(&index).map(|under_way| under_way.fetch.peer as u32)
+        self.all.get(&(index / AT_ONCE as u32)).map(|under_way| under_way.fetch.peer as u32)
     }
 }
 
 impl UnderWay {
+    /// Returns true if the provider has a part.
+    fn is_read(&self) -> bool {
+        self.parts.iter().any(|part| part.len != 0)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.there == self.fetch.len
+    }
+
+    /// Returns true if there is something to ask for, and a part is free to do so.
+    fn wants_more(&self) -> bool {
+        self.asked < self.fetch.len && self.parts.iter().any(|part| part.len == 0)
+    }
+
     /// Reads the next part.
     pub(super) fn read(&mut self, endpoint: &mut Endpoint, address: Address, longest: usize) -> Outcome {
         let Fetch { from: (start, key), to, len, .. } = self.fetch;
-        self.part = (len - self.there).min(longest);
-        let from = (address, RemoteMemory { address: start, key }.from(self.there));
-        let to = to.wrapping_add(self.there);
+        let Some(part) = self.parts.iter_mut().find(|part| part.len == 0) else { return Outcome::Later };
+        let len = (len - self.asked).min(longest);
+        let from = (address, RemoteMemory { address: start, key }.from(self.asked));
+        let to = to.wrapping_add(self.asked);
         // The provider reads the owner's words back through the context, too.
-        let context = (&raw mut *self).cast();
+        let context = (&raw mut *part).cast();
         // SAFETY: the memory is the port's by the promise to `fetch`, and the context lies in a box that
         // stays until the completion.
-        unsafe { endpoint.read(from, to, self.part, &self.target, context) }
+        let outcome = unsafe { endpoint.read(from, to, len, &self.target, context) };
+        if outcome == Outcome::Taken {
+            part.len = len;
+            self.asked += len;
+        }
+        outcome
     }
 }
 

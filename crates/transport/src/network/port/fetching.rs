@@ -16,6 +16,7 @@ use super::state::{Port, State};
 use crate::single_copy::random;
 use heddle_libfabric::{Outcome, Registered, RemoteMemory};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Memory that a peer may read, until this is dropped.
 #[derive(Debug)]
@@ -36,8 +37,9 @@ impl Exposed {
 impl Drop for Exposed {
     fn drop(&mut self) {
         // The registration belongs to the endpoint, which one thread at a time may use.
-        let _state = self.port.state();
+        let mut state = self.port.state();
         self.registered = None;
+        state.exposed -= 1;
     }
 }
 
@@ -50,9 +52,11 @@ impl Port {
         if !self.has_remote_reads {
             return None;
         }
+        let mut state = self.state();
         // SAFETY: by the caller's promise; the registration keeps the port, and so the endpoint.
-        let exposed = unsafe { self.state().endpoint.expose(start, len, random()) };
+        let exposed = unsafe { state.endpoint.expose(start, len, random()) };
         let (registered, memory) = exposed.ok()?;
+        (state.exposed, state.stirred) = (state.exposed + 1, Instant::now());
         Some(Exposed { registered: Some(registered), memory, port: Arc::clone(self) })
     }
 
@@ -71,6 +75,7 @@ impl Port {
         let Ok(target) = target else { return false };
         self.connection(&mut state, fetch.peer as u32);
         state.fetches.add(fetch, target);
+        state.stirred = Instant::now();
         self.read_delayed(&mut state);
         true
     }
@@ -80,21 +85,16 @@ impl Port {
         let (mut happened, mut lost) = (false, None);
         let State { fetches, connections, endpoint, .. } = state;
         for _ in 0..fetches.delayed() {
-            fetches.read_first(|peer, under_way| {
+            let failed = fetches.read_first(|peer, under_way| {
                 let Some(connection) = connections.get(&peer) else { unreachable!("it was made") };
-                match under_way.read(endpoint, connection.address, self.longest_read) {
-                    Outcome::Taken => happened = true,
-                    Outcome::Later => return false,
-                    Outcome::Lost(why) => {
-                        lost = Some((peer, connection.host.clone(), why));
-                        return false;
-                    }
-                }
-                true
+                let outcome = under_way.read(endpoint, connection.address, self.longest_read);
+                happened |= outcome == Outcome::Taken;
+                outcome
             });
+            lost = failed.or(lost);
         }
-        if let Some((peer, host, why)) = lost {
-            self.miss(peer, Some(&host), why);
+        if let Some((peer, why)) = lost {
+            self.not_read(state, peer, why);
         }
         happened
     }

@@ -27,17 +27,20 @@ use super::connection::{BufferedPacket, Connection, SENDS};
 use super::signal::Signal;
 use crate::failure::Failure;
 pub use fetches::Fetch;
-use fetches::Fetches;
+use fetches::{Ended, Fetches};
 pub use fetching::Exposed;
 use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
 pub(crate) use sending::Outgoing;
-use state::{Arrival, State};
+use state::{AWAKE, Arrival, State};
 pub(crate) use state::{Port, ProcessInfo};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
+#[cfg(test)]
+use std::time::Duration;
+use std::time::Instant;
 
 /// The operations of an endpoint at once.
 pub(super) const DEPTH: Depth = Depth { sends: 4 * SENDS, receives: RECEIVES };
@@ -98,6 +101,8 @@ impl Port {
             delayed: VecDeque::new(),
             creditors: VecDeque::new(),
             fetches: Fetches::default(),
+            exposed: 0,
+            stirred: Instant::now(),
             lost: Vec::new(),
             held: 0,
             under_way: 0,
@@ -106,7 +111,18 @@ impl Port {
         let has_remote_reads = provider.has_remote_reads();
         let longest_read = fetches::longest_read(provider.longest());
         let leaves = AtomicBool::new(false);
-        Ok(Port { vni, process, throttle, wait, signal, leaves, has_remote_reads, longest_read, state })
+        Ok(Port {
+            vni,
+            process,
+            throttle,
+            wait,
+            signal,
+            leaves,
+            has_remote_reads,
+            longest_read,
+            awake: AWAKE,
+            state,
+        })
     }
 
     /// Returns true if the peer throttles its senders, as far as it has said so.
@@ -124,7 +140,7 @@ impl Port {
         self.close_all(state);
         state.polls += 1;
         let State { endpoint, connections, complete, arrived, fetches, under_way, .. } = state;
-        let mut lost = None;
+        let (mut lost, mut failed) = (None, None);
         let happened = endpoint.poll(
             |done| {
                 let Owner { peer, index } = owner(done.context);
@@ -135,8 +151,13 @@ impl Port {
                     if let Some(connection) = sender {
                         connection.heartbeat.heard(false, true);
                     }
-                    let done = fetches.part_is_there(index);
-                    arrived.extend(done.map(|(header, words)| Arrival::FromHere { header, words }));
+                    match fetches.part_has_ended(index, None) {
+                        Some(Ended::Done((header, words))) => {
+                            arrived.push_back(Arrival::FromHere { header, words })
+                        }
+                        Some(Ended::Failed(peer, why)) => failed = Some((peer, why)),
+                        None => {}
+                    }
                 } else if let Some(connection) = connections.get_mut(&peer) {
                     connection.free.push(index);
                     *under_way -= 1;
@@ -144,8 +165,14 @@ impl Port {
             },
             |operation| lost = Some(operation),
         );
+        if happened != 0 && state.has_data_under_way() {
+            state.stirred = Instant::now();
+        }
         if let Some(operation) = lost {
             self.lost(state, operation);
+        }
+        if let Some((peer, why)) = failed {
+            self.not_read(state, peer, why);
         }
         while let Some(packet) = state.complete.pop_front() {
             state.held += 1;
@@ -158,13 +185,13 @@ impl Port {
     #[cold]
     fn lost(&self, state: &mut State, operation: LostOperation) {
         let owner = (!operation.context.is_null()).then(|| owner(operation.context));
-        if let Some((peer, index)) = owner
-            .filter(|owner| owner.peer == FETCHED)
-            .and_then(|owner| Some((state.fetches.peer(owner.index)?, owner.index)))
-        {
-            state.fetches.failed(index);
-            let host = state.connections.get(&peer).map(|connection| &*connection.host);
-            return self.miss(peer, host, operation.reason);
+        if let Some(Owner { peer: FETCHED, index }) = owner {
+            if let Some(Ended::Failed(peer, why)) =
+                state.fetches.part_has_ended(index, Some(operation.reason))
+            {
+                self.not_read(state, peer, why);
+            }
+            return;
         }
         let connections = &mut state.connections;
         match owner.and_then(|owner| Some((owner, connections.get_mut(&owner.peer)?))) {
@@ -174,6 +201,12 @@ impl Port {
             }
             None => (self.process.fail)(&Failure::Network { why: operation.reason }),
         }
+    }
+
+    /// Misses a peer whose memory cannot be read.
+    #[cold]
+    fn not_read(&self, state: &State, peer: u32, why: String) {
+        self.miss(peer, state.connections.get(&peer).map(|connection| &*connection.host), why);
     }
 
     /// Returns true if no message has arrived and nothing waits to be sent.
@@ -207,13 +240,19 @@ impl Port {
     pub(crate) fn may_wait(&self) -> bool {
         let mut state = self.state();
         let knows_losses = self.process.losses.count() == state.lost.len();
-        knows_losses && state.arrived.is_empty() && state.endpoint.may_wait()
+        knows_losses && state.arrived.is_empty() && state.is_calm(self.awake) && state.endpoint.may_wait()
     }
 
     /// The same port, which reads at most so many bytes at once.
     #[cfg(test)]
     pub(super) fn reading_at_most(self, longest_read: usize) -> Port {
         Port { longest_read, ..self }
+    }
+
+    /// The same port, whose threads stay awake for so long.
+    #[cfg(test)]
+    pub(super) fn staying_awake(self, awake: Duration) -> Port {
+        Port { awake, ..self }
     }
 
     /// The word by which threads call the listener.
