@@ -1,12 +1,17 @@
-// A rank that waits for a message from another machine takes no core: it sleeps until the message comes.
+// A rank that waits for a message from another machine takes no core: it sleeps until the message comes, and none of its
+// threads wakes often.
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-static double processor(void) {
+static struct rusage process(void) {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
+    return used;
+}
+
+static double processor(struct rusage used) {
     return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
@@ -20,11 +25,13 @@ int main(int argc, char **argv) {
         sleep(SECONDS); // the time in which rank 0 is idle
         MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     } else if (rank == 0) {
-        double begin = processor(), used;
+        struct rusage begin = process(), end;
         MPI_Recv(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        used = processor() - begin;
-        printf("idle for %d s: %.3f s of processor\n", SECONDS, used);
-        if (word != 1 || used > 0.25 * SECONDS) MPI_Abort(MPI_COMM_WORLD, 1);
+        end = process();
+        double used = processor(end) - processor(begin);
+        long sleeps = end.ru_nvcsw - begin.ru_nvcsw;
+        printf("idle for %d s: %.3f s of processor, %ld sleeps\n", SECONDS, used, sleeps);
+        if (word != 1 || used > 0.25 * SECONDS || sleeps > 250 * SECONDS) MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();
     return 0;

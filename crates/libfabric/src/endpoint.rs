@@ -3,7 +3,7 @@
 
 use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
-use crate::library::Provider;
+use crate::library::{FORERUNNER, Provider};
 use crate::object::{Closing, close};
 use crate::registered::{Owner, Registered};
 use std::ffi::{c_int, c_void};
@@ -64,6 +64,8 @@ pub struct Endpoint {
     endpoint: NonNull<Ep>,
     addresses: NonNull<Av>,
     completions: NonNull<Cq>,
+    /// The queue whose descriptor is waited for, if it is another one (see [`Queues`]).
+    bell: Option<NonNull<Cq>>,
     domain: NonNull<Domain>,
     wait: Option<RawFd>,
     provider: Arc<Provider>,
@@ -107,7 +109,7 @@ impl Endpoint {
         functions.check("fi_av_open", result)?;
         let addresses = Closing::new(addresses, missing("fi_av_open"))?;
 
-        let (completions, can_wait) = completion_queue(provider, &domain)?;
+        let Queues { completions, bell, wait } = Queues::open(provider, &domain)?;
 
         let mut endpoint = ptr::null_mut();
         // SAFETY: a live domain, and its description.
@@ -124,11 +126,11 @@ impl Endpoint {
         let result = unsafe { (table.control)(endpoint.fid(), abi::ENABLE, ptr::null_mut()) };
         functions.check("fi_enable", result)?;
 
-        let wait = if can_wait { wait_descriptor(&completions) } else { None };
         Ok(Endpoint {
             endpoint: endpoint.keep(),
             addresses: addresses.keep(),
             completions: completions.keep(),
+            bell: bell.map(Closing::keep),
             domain: domain.keep(),
             wait,
             provider: Arc::clone(provider),
@@ -368,36 +370,52 @@ impl Endpoint {
     /// something to poll for.
     pub fn may_wait(&mut self) -> bool {
         let trywait = self.provider.fabric().functions().trywait;
-        let mut queue: *mut Fid = self.completions.as_ptr().cast();
+        let mut queue: *mut Fid = self.bell.unwrap_or(self.completions).as_ptr().cast();
         // SAFETY: one queue of this fabric.
-        unsafe { trywait(self.provider.fabric.as_ptr(), &raw mut queue, 1) == 0 }
+        self.wait.is_none() || unsafe { trywait(self.provider.fabric.as_ptr(), &raw mut queue, 1) == 0 }
     }
 }
 
-/// Opens a queue, with a descriptor to wait for if the provider has that. Returns whether it has.
-fn completion_queue(provider: &Provider, domain: &Closing<Domain>) -> Result<(Closing<Cq>, bool), Error> {
+/// The queues of an endpoint.
+struct Queues {
+    completions: Closing<Cq>,
+    bell: Option<Closing<Cq>>,
+    wait: Option<RawFd>,
+}
+
+impl Queues {
+    /// Opens them, with a descriptor to wait for if the provider has that.
+    ///
+    /// The descriptor of a queue of [`FORERUNNER`] stays readable once something was complete, and nothing
+    /// that does not wait itself makes it unreadable again. It is one for the sockets of the domain as well,
+    /// so that of a queue in which nothing is ever complete does what is wanted.
+    fn open(provider: &Provider, domain: &Closing<Domain>) -> Result<Queues, Error> {
+        let bell =
+            (provider.name() == FORERUNNER).then(|| queue(provider, domain, abi::WAIT_FD)).transpose()?;
+        let waiting = if bell.is_some() { None } else { queue(provider, domain, abi::WAIT_FD).ok() };
+        let wait = bell.as_ref().or(waiting.as_ref()).and_then(wait_descriptor);
+        let completions = waiting.map_or_else(|| queue(provider, domain, abi::WAIT_NONE), Ok)?;
+        Ok(Queues { completions, bell, wait })
+    }
+}
+
+fn queue(provider: &Provider, domain: &Closing<Domain>, wait_obj: c_int) -> Result<Closing<Cq>, Error> {
     let functions = &provider.functions;
+    let mut attributes = abi::CqAttr {
+        size: provider.depth.sends + provider.depth.receives,
+        flags: 0,
+        format: abi::CQ_FORMAT_DATA,
+        wait_obj,
+        signaling_vector: 0,
+        wait_cond: 0,
+        wait_set: ptr::null_mut(),
+    };
     let open = domain.get().functions().cq_open;
     let mut queue = ptr::null_mut();
-    let mut attempt = |wait_obj| {
-        let mut attributes = abi::CqAttr {
-            size: provider.depth.sends + provider.depth.receives,
-            flags: 0,
-            format: abi::CQ_FORMAT_DATA,
-            wait_obj,
-            signaling_vector: 0,
-            wait_cond: 0,
-            wait_set: ptr::null_mut(),
-        };
-        // SAFETY: a live domain, and attributes.
-        unsafe { open(domain.0.as_ptr(), &raw mut attributes, &raw mut queue, ptr::null_mut()) }
-    };
-    let can_wait = attempt(abi::WAIT_FD) == 0;
-    if !can_wait {
-        functions.check("fi_cq_open", attempt(abi::WAIT_NONE))?;
-    }
-    let failed = || functions.failed("fi_cq_open", -i64::from(libc::ENOMEM));
-    Ok((Closing::new(queue, failed)?, can_wait))
+    // SAFETY: a live domain, and attributes.
+    let result = unsafe { open(domain.0.as_ptr(), &raw mut attributes, &raw mut queue, ptr::null_mut()) };
+    functions.check("fi_cq_open", result)?;
+    Closing::new(queue, || functions.failed("fi_cq_open", -i64::from(libc::ENOMEM)))
 }
 
 fn wait_descriptor(queue: &Closing<Cq>) -> Option<RawFd> {
@@ -410,13 +428,14 @@ fn wait_descriptor(queue: &Closing<Cq>) -> Option<RawFd> {
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        let objects: [*mut Fid; 4] = [
-            self.endpoint.as_ptr().cast(),
-            self.completions.as_ptr().cast(),
-            self.addresses.as_ptr().cast(),
-            self.domain.as_ptr().cast(),
+        let objects: [Option<NonNull<Fid>>; 5] = [
+            Some(self.endpoint.cast()),
+            Some(self.completions.cast()),
+            self.bell.map(NonNull::cast),
+            Some(self.addresses.cast()),
+            Some(self.domain.cast()),
         ];
-        for object in objects {
+        for object in objects.into_iter().flatten().map(NonNull::as_ptr) {
             // SAFETY: live, and what was made of it is closed before.
             unsafe { close(object) };
         }

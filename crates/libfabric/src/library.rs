@@ -18,7 +18,7 @@ const LAST: [&str; 8] = ["shm", "sm2", "udp", "sockets", "net", "off_coll", "usn
 const LAYERED: &str = "tcp;ofi_rxm";
 /// ... and have this one, too, which is `tcp` since 1.18: datagrams without another layer. A lone message
 /// takes 2 µs less, and an endpoint less than 1 MiB of buffers instead of 16.
-const FORERUNNER: &str = "net";
+pub(crate) const FORERUNNER: &str = "net";
 
 /// The capabilities of endpoints for messages.
 const MESSAGES: u64 = abi::MSG | abi::SEND | abi::RECV;

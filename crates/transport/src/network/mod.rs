@@ -130,7 +130,7 @@ impl<R: Fn() + Send + 'static> Duties for Service<R> {
     }
 
     fn has_work(&self) -> bool {
-        with_network(|| self.ports.iter().any(|port| !port.is_empty()))
+        with_network(|| self.ports.iter().any(|port| !port.is_at_rest()))
     }
 
     fn send_open(&self) {

@@ -215,6 +215,13 @@ impl Port {
         !self.poll(&mut state) && state.arrived.is_empty()
     }
 
+    /// Returns true if no message has arrived, nothing waits to be sent, and the descriptor becomes readable
+    /// if that changes: a provider wants to be asked before each wait.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let mut state = self.state();
+        !self.poll(&mut state) && state.arrived.is_empty() && state.endpoint.may_wait()
+    }
+
     /// Returns true if the network has taken everything that was sent, except to lost ranks.
     pub(crate) fn is_drained(&self) -> bool {
         let mut state = self.state();
