@@ -332,21 +332,20 @@ impl Inbox {
             }
             taken += budget - left;
         }
-        if self.remote.is_some() {
-            taken += self.poll_network(taken, read);
+        if let Some((_, pace)) = &mut self.remote
+            && pace.is_due(taken)
+        {
+            taken += self.poll_network(read);
         }
         taken
     }
 
-    /// Gives messages from the network to `read` if it is time to look there, after `taken` messages from the
-    /// rings. Returns how many there were. Out of line, so that the path of the rings stays short.
+    /// Gives messages from the network to `read`. Returns how many there were. Out of line, so that the path of
+    /// the rings stays short.
     #[cold]
     #[inline(never)]
-    fn poll_network(&mut self, taken: usize, read: impl FnMut(usize, &Incoming)) -> usize {
+    fn poll_network(&mut self, read: impl FnMut(usize, &Incoming)) -> usize {
         let Some((port, pace)) = self.remote.as_mut() else { return 0 };
-        if !pace.is_due(taken) {
-            return 0;
-        }
         let found = port.read(read);
         pace.looked(found != 0);
         found
@@ -362,34 +361,36 @@ impl Inbox {
             let offered = consumer.offer(&read);
             if offered != Offer::Nothing {
                 self.next = if turn + 1 < self.consumers.len() { turn + 1 } else { 0 };
-                if self.remote.is_some() {
+                if let Some((_, pace)) = &mut self.remote
+                    && pace.is_due(1)
+                {
                     self.progress_network();
                 }
                 return offered;
             }
         }
-        if self.remote.is_some() { self.offer_network(read) } else { Offer::Nothing }
+        if let Some((_, pace)) = &mut self.remote
+            && pace.is_due(0)
+        {
+            return self.offer_network(read);
+        }
+        Offer::Nothing
     }
 
-    /// Makes progress in the network after a message from a ring, if it is time for that. What has arrived
-    /// there waits for the next look.
+    /// Makes progress in the network after a message from a ring. What has arrived there waits for the next
+    /// look.
     #[cold]
     #[inline(never)]
     fn progress_network(&mut self) {
         let Some((port, pace)) = self.remote.as_mut() else { return };
-        if pace.is_due(1) {
-            pace.looked(!port.is_empty());
-        }
+        pace.looked(!port.is_empty());
     }
 
-    /// Does the same as [`offer`](Self::offer) with a message from the network, if it is time to look there.
+    /// Does the same as [`offer`](Self::offer) with a message from the network.
     #[cold]
     #[inline(never)]
     fn offer_network(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
         let Some((port, pace)) = self.remote.as_mut() else { return Offer::Nothing };
-        if !pace.is_due(0) {
-            return Offer::Nothing;
-        }
         let offered = port.offer(read);
         pace.looked(offered != Offer::Nothing);
         offered

@@ -6,7 +6,7 @@
 //! | seen | looks at the rings until the next look at the network |
 //! |---|---|
 //! | a message from the network | 1 |
-//! | a message from a ring | twice as many, up to [`RARELY`] |
+//! | messages from rings | twice as many, up to [`RARELY`] |
 //! | nothing in the network, and nothing in the rings for [`QUIET`] looks | half as many |
 
 /// The most looks at the rings between two looks at the network. At 20 ns a look, the network takes about a
@@ -19,8 +19,11 @@ const QUIET: u32 = 1024;
 /// The pace of one reader.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    interval: u32,
+    /// The looks at the rings that are left until the next one at the network.
     left: u32,
+    /// True if a ring had a message since the last look at the network.
+    is_busy: bool,
+    interval: u32,
     /// The looks at the rings since they had a message.
     quiet: u32,
 }
@@ -28,31 +31,29 @@ pub(crate) struct Pace {
 impl Pace {
     /// The pace at which the network is looked at each time.
     pub(crate) fn new() -> Pace {
-        Pace { interval: 1, left: 1, quiet: 0 }
+        Pace { left: 1, is_busy: false, interval: 1, quiet: 0 }
     }
 
     /// Returns true if the network is to be looked at now, after a look at the rings that found `taken`
     /// messages.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_due(&mut self, taken: usize) -> bool {
-        if taken == 0 {
-            self.quiet = self.quiet.saturating_add(1);
-        } else {
-            self.interval = (self.interval * 2).min(RARELY);
-            self.quiet = 0;
-        }
-        self.left = self.left.saturating_sub(1);
+        self.is_busy |= taken != 0;
+        self.left -= 1;
         self.left == 0
     }
 
     /// Notes what a look at the network has found.
     pub(crate) fn looked(&mut self, found: bool) {
+        self.quiet = if self.is_busy { 0 } else { self.quiet.saturating_add(self.interval) };
         if found {
             self.interval = 1;
+        } else if self.is_busy {
+            self.interval = (self.interval * 2).min(RARELY);
         } else if self.quiet >= QUIET {
             self.interval = (self.interval / 2).max(1);
         }
-        self.left = self.interval;
+        (self.left, self.is_busy) = (self.interval, false);
     }
 }
 
