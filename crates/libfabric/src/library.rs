@@ -259,13 +259,14 @@ impl Library {
 /// stays as it is.
 ///
 /// - `ofi_rxm` makes 1,024 buffers of 16 KiB for an endpoint, the fewest that it makes, and not 4,096, which
-///   are 64 MiB for each VNI.
-/// - `tcp` since 1.18 makes 1,024 buffers of 16 KiB for an endpoint, for tagged messages that no receive waits
-///   for; no message here has a tag of the provider's.
+///   are 64 MiB.
+/// - `tcp` since 1.18 makes 1,024 buffers of 16 KiB for an endpoint, for tagged messages that no receive
+///   waits for; no message here has a tag of the provider's.
 fn limit_buffers() {
     for (name, value) in [(c"FI_OFI_RXM_MSG_RX_SIZE", c"512"), (c"FI_TCP_MAX_RX_SIZE", c"256")] {
-        // SAFETY: strings; an existing value stays. The call may not run beside one that reads the environment
-        // in another thread: MPI is being initialised, and its standard lets no thread use it yet.
+        // SAFETY: strings; an existing value stays. The call may not run beside one that reads the
+        // environment in another thread: MPI is being initialised, and its standard lets no thread use it
+        // yet.
         unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 0) };
     }
 }

@@ -340,8 +340,8 @@ impl Inbox {
         taken
     }
 
-    /// Gives messages from the network to `read`. Returns how many there were. Out of line, so that the path of
-    /// the rings stays short.
+    /// Gives messages from the network to `read`. Returns how many there were. Out of line, so that the path
+    /// of the rings stays short.
     #[cold]
     #[inline(never)]
     fn poll_network(&mut self, read: impl FnMut(usize, &Incoming)) -> usize {
