@@ -28,11 +28,18 @@ mkdir -p "$build/tests/machines"
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/ring" "$here/ring.c" || fail "ring.c does not compile"
 ring=$build/tests/machines/ring
 checks=()
+fails() { # fails ARGUMENT..: runs what must fail on two machines; its words are in $said
+    # Hydra dies of SIGPIPE now and then if ranks end at once, and says nothing.
+    for _ in 1 2 3 4 5; do
+        said=$(on 2 1 "$@" 2>&1) && fail "$*: no error"
+        [ $? = 141 ] || return 0
+    done
+}
 refused() { # refused WORDS VARIABLE=VALUE..: in the background
     local words=$1 said
     shift
     {
-        said=$(on 2 1 env "$@" timeout 60 "$hydra" -n 2 "$ring" 2>&1) && fail "$*: no error"
+        fails env "$@" timeout 60 "$hydra" -n 2 "$ring"
         grep -q "$words" <<<"$said" || fail "$*: $said"
         echo "ok   $*"
     } &
@@ -43,8 +50,7 @@ refused "HEDDLE_FABRIC.*pigeon.*tcp" HEDDLE_FABRIC=pigeon
 refused "libfabric has no provider cxi.*it has .*tcp" HEDDLE_FABRIC=cxi
 refused "on moon0.*it has" HEDDLE_FABRIC_DOMAIN=moon0
 refused "HEDDLE_PEER_TIMEOUT.*from 1 to 86400, or off" HEDDLE_PEER_TIMEOUT=0
-said=$(on 2 1 timeout 60 "$hydra" -n 1 -env HEDDLE_FABRIC udp\;ofi_rxd "$ring" : -n 1 -env HEDDLE_FABRIC tcp\;ofi_rxm "$ring" 2>&1) &&
-    fail "two providers: no error"
+fails timeout 60 "$hydra" -n 1 -env HEDDLE_FABRIC udp\;ofi_rxd "$ring" : -n 1 -env HEDDLE_FABRIC tcp\;ofi_rxm "$ring"
 grep -q "its network is .* and this process's is .*set HEDDLE_FABRIC" <<<"$said" || fail "two providers: $said"
 echo "ok   two providers"
 for check in "${checks[@]}"; do wait "$check" || exit; done
