@@ -3,7 +3,7 @@
 
 use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
-use crate::library::{FORERUNNER, Provider};
+use crate::library::{NET, Provider};
 use crate::object::{Closing, close};
 use crate::registered::{Owner, Registered};
 use std::ffi::{c_int, c_void};
@@ -64,8 +64,8 @@ pub struct Endpoint {
     endpoint: NonNull<Ep>,
     addresses: NonNull<Av>,
     completions: NonNull<Cq>,
-    /// The queue whose descriptor is waited for, if it is another one (see [`Queues`]).
-    bell: Option<NonNull<Cq>>,
+    /// A queue without completions, whose descriptor is waited for (see [`Queues`]).
+    empty: Option<NonNull<Cq>>,
     domain: NonNull<Domain>,
     wait: Option<RawFd>,
     provider: Arc<Provider>,
@@ -109,7 +109,7 @@ impl Endpoint {
         functions.check("fi_av_open", result)?;
         let addresses = Closing::new(addresses, missing("fi_av_open"))?;
 
-        let Queues { completions, bell, wait } = Queues::open(provider, &domain)?;
+        let Queues { completions, empty, wait } = Queues::open(provider, &domain)?;
 
         let mut endpoint = ptr::null_mut();
         // SAFETY: a live domain, and its description.
@@ -130,7 +130,7 @@ impl Endpoint {
             endpoint: endpoint.keep(),
             addresses: addresses.keep(),
             completions: completions.keep(),
-            bell: bell.map(Closing::keep),
+            empty: empty.map(Closing::keep),
             domain: domain.keep(),
             wait,
             provider: Arc::clone(provider),
@@ -140,6 +140,12 @@ impl Endpoint {
     fn endpoint(&self) -> &Ep {
         // SAFETY: a live endpoint.
         unsafe { self.endpoint.as_ref() }
+    }
+
+    /// The provider that it was made with.
+    #[must_use]
+    pub fn provider(&self) -> &Provider {
+        &self.provider
     }
 
     /// The name by which peers find the endpoint.
@@ -370,7 +376,7 @@ impl Endpoint {
     /// something to poll for.
     pub fn may_wait(&mut self) -> bool {
         let trywait = self.provider.fabric().functions().trywait;
-        let mut queue: *mut Fid = self.bell.unwrap_or(self.completions).as_ptr().cast();
+        let mut queue: *mut Fid = self.empty.unwrap_or(self.completions).as_ptr().cast();
         // SAFETY: one queue of this fabric.
         self.wait.is_none() || unsafe { trywait(self.provider.fabric.as_ptr(), &raw mut queue, 1) == 0 }
     }
@@ -379,23 +385,23 @@ impl Endpoint {
 /// The queues of an endpoint.
 struct Queues {
     completions: Closing<Cq>,
-    bell: Option<Closing<Cq>>,
+    empty: Option<Closing<Cq>>,
     wait: Option<RawFd>,
 }
 
 impl Queues {
     /// Opens them, with a descriptor to wait for if the provider has that.
     ///
-    /// The descriptor of a queue of [`FORERUNNER`] stays readable once something was complete, and nothing
-    /// that does not wait itself makes it unreadable again. It is one for the sockets of the domain as well,
-    /// so that of a queue in which nothing is ever complete does what is wanted.
+    /// The descriptor of a queue of [`NET`] stays readable once an operation was complete: only a call that
+    /// blocks resets it. It is readable, too, while a socket of the domain is. So a second queue, in which
+    /// nothing is ever complete, has a descriptor that shows the sockets alone.
     fn open(provider: &Provider, domain: &Closing<Domain>) -> Result<Queues, Error> {
-        let bell =
-            (provider.name() == FORERUNNER).then(|| queue(provider, domain, abi::WAIT_FD)).transpose()?;
-        let waiting = if bell.is_some() { None } else { queue(provider, domain, abi::WAIT_FD).ok() };
-        let wait = bell.as_ref().or(waiting.as_ref()).and_then(wait_descriptor);
-        let completions = waiting.map_or_else(|| queue(provider, domain, abi::WAIT_NONE), Ok)?;
-        Ok(Queues { completions, bell, wait })
+        let with_descriptor = queue(provider, domain, abi::WAIT_FD).ok();
+        let wait = with_descriptor.as_ref().and_then(wait_descriptor);
+        let (completions, empty) =
+            if provider.name() == NET { (None, with_descriptor) } else { (with_descriptor, None) };
+        let completions = completions.map_or_else(|| queue(provider, domain, abi::WAIT_NONE), Ok)?;
+        Ok(Queues { completions, empty, wait })
     }
 }
 
@@ -431,7 +437,7 @@ impl Drop for Endpoint {
         let objects: [Option<NonNull<Fid>>; 5] = [
             Some(self.endpoint.cast()),
             Some(self.completions.cast()),
-            self.bell.map(NonNull::cast),
+            self.empty.map(NonNull::cast),
             Some(self.addresses.cast()),
             Some(self.domain.cast()),
         ];

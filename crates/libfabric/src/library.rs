@@ -15,10 +15,10 @@ const LIBRARY: &str = "libfabric.so.1";
 const LAST: [&str; 8] = ["shm", "sm2", "udp", "sockets", "net", "off_coll", "usnic", "ofi_mrail"];
 
 /// libfabric 1.16 and 1.17 name this one first among those for TCP ...
-const LAYERED: &str = "tcp;ofi_rxm";
+const TCP_RXM: &str = "tcp;ofi_rxm";
 /// ... and have this one, too, which is `tcp` since 1.18: datagrams without another layer. A lone message
 /// takes 2 µs less, and an endpoint less than 1 MiB of buffers instead of 16.
-pub(crate) const FORERUNNER: &str = "net";
+pub(crate) const NET: &str = "net";
 
 /// The capabilities of endpoints for messages.
 const MESSAGES: u64 = abi::MSG | abi::SEND | abi::RECV;
@@ -193,13 +193,11 @@ impl Library {
         };
         let fitting = || infos.each().filter(|info| fits(info));
         let chosen = fitting().find(|info| info.domain() != "lo").or_else(|| fitting().next());
-        let forerunner = |of: &Info| {
-            let stands_in = wish.provider.is_none() && of.provider() == LAYERED;
-            infos
-                .each()
-                .find(|info| stands_in && info.provider() == FORERUNNER && info.domain() == of.domain())
+        let net_instead_of = |of: &Info| {
+            let is_wanted = wish.provider.is_none() && of.provider() == TCP_RXM;
+            infos.each().find(|info| is_wanted && info.provider() == NET && info.domain() == of.domain())
         };
-        let Some(info) = chosen.map(|info| forerunner(info).unwrap_or(info)) else {
+        let Some(info) = chosen.map(|info| net_instead_of(info).unwrap_or(info)) else {
             let wanted = match (&wish.provider, &wish.domain) {
                 (None, None) => "that connects machines".to_owned(),
                 (Some(provider), None) => provider.clone(),
@@ -357,6 +355,19 @@ impl Drop for Provider {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn net_is_taken_instead_of_tcp_with_rxm() {
+        let library = Library::open().expect("libfabric is installed");
+        let name = |provider: Option<&str>| {
+            let wish = Wish { provider: provider.map(str::to_owned), domain: Some("lo".to_owned()) };
+            library.provider(&wish, Depth { sends: 1, receives: 1 }).map(|provider| provider.name())
+        };
+        let chosen = name(None).expect("TCP works on the loopback");
+        assert!(name(Some(NET)).is_err() || chosen == NET, "{chosen}");
+        // Who asks for it gets it.
+        assert_eq!(name(Some(TCP_RXM)).expect("it is there"), TCP_RXM);
+    }
 
     #[test]
     fn a_provider_that_is_not_there_is_named_beside_those_that_are() {

@@ -26,6 +26,7 @@
 //! | `ring` | producer and consumer of one ring; credits |
 //! | `geometry.rs` | the layout of the shared segment |
 //! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
+//! | `fabric/ports.rs` | the network, as the protocols above use it |
 //! | `error.rs` | errors of the start |
 //! | `failure.rs` | failures that end a job in the middle of its messages |
 //! | `losses.rs`, `lost_ranks.rs` | the ranks of other machines that are lost, and how protocols ask for them |

@@ -15,7 +15,7 @@ use std::io;
 
 /// The number of packets that can arrive before the port is polled.
 pub(super) const RECEIVES: usize = 64;
-/// The longest packet: one message of 64 KiB, which is sooner there than a remote read of as much.
+/// The longest packet: one message of 64 KiB, which arrives sooner than by a remote read.
 pub(super) const PACKET_BYTES: usize = (64 << 10) + 128;
 /// The longest payload of a packet.
 pub(crate) const LONGEST_PAYLOAD: usize = PACKET_BYTES - HEAD_BYTES;

@@ -421,6 +421,29 @@ fn messages_behind_the_first_share_a_packet_that_a_poll_or_the_listener_sends() 
 }
 
 #[test]
+fn the_listener_does_not_wait_for_a_port_that_is_in_use() {
+    let (from, to) = acquainted(17);
+    from.signal().listener_is_there();
+    (0..2).for_each(|tag| assert!(send(&from, 1, Traffic::Eager, tag, 8)));
+    let (answer, answered) = mpsc::channel();
+    let message = Outgoing { traffic: Traffic::Eager, header: &header(2), len: 0, extra: None };
+    std::thread::scope(|scope| {
+        let in_use = |_| {
+            scope.spawn(|| answer.send(from.send_open_if_free()));
+            let sent = answered.recv_timeout(Duration::from_secs(60));
+            assert_eq!(sent, Ok(false), "it waits");
+        };
+        assert!(from.send(1, message, in_use));
+    });
+    assert!(from.send_open_if_free(), "a packet is open");
+    let mut tags = Vec::new();
+    while tags.len() < 3 {
+        tags.extend(read(&to, 0));
+    }
+    assert_eq!(tags, [0, 1, 2]);
+}
+
+#[test]
 fn packets_of_many_messages_can_be_read_one_by_one() {
     let (from, to) = acquainted(12);
     from.signal().listener_is_there();

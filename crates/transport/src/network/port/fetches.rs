@@ -5,8 +5,8 @@ use crate::slot::{EXTRA_BYTES, Header};
 use heddle_libfabric::{Address, CONTEXT_BYTES, Endpoint, Outcome, Registered, RemoteMemory};
 use std::collections::{HashMap, VecDeque};
 
-/// The most bytes of one read. Longer data is read in parts: what a provider has of one that is not complete
-/// cannot be seen, and a thread stays awake for data that comes.
+/// The most bytes of one read. Longer data is read in parts: a thread stays awake while they become complete,
+/// and a provider does not tell how much it has of one that is not.
 const LONGEST_READ: usize = 1 << 20;
 
 /// The parts of one fetch that are read at once.

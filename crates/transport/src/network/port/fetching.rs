@@ -56,7 +56,7 @@ impl Port {
         // SAFETY: by the caller's promise; the registration keeps the port, and so the endpoint.
         let exposed = unsafe { state.endpoint.expose(start, len, random()) };
         let (registered, memory) = exposed.ok()?;
-        (state.exposed, state.stirred) = (state.exposed + 1, Instant::now());
+        (state.exposed, state.last_progress) = (state.exposed + 1, Instant::now());
         Some(Exposed { registered: Some(registered), memory, port: Arc::clone(self) })
     }
 
@@ -75,14 +75,14 @@ impl Port {
         let Ok(target) = target else { return false };
         self.connection(&mut state, fetch.peer as u32);
         state.fetches.add(fetch, target);
-        state.stirred = Instant::now();
+        state.last_progress = Instant::now();
         self.read_delayed(&mut state);
         true
     }
 
     /// Gives the reads to the provider that it has not taken. Returns true if it takes one.
     pub(super) fn read_delayed(&self, state: &mut State) -> bool {
-        let (mut happened, mut lost) = (false, None);
+        let (mut happened, mut lost) = (false, Vec::new());
         let State { fetches, connections, endpoint, .. } = state;
         for _ in 0..fetches.delayed() {
             let failed = fetches.read_first(|peer, under_way| {
@@ -91,11 +91,9 @@ impl Port {
                 happened |= outcome == Outcome::Taken;
                 outcome
             });
-            lost = failed.or(lost);
+            lost.extend(failed);
         }
-        if let Some((peer, why)) = lost {
-            self.not_read(state, peer, why);
-        }
+        lost.into_iter().for_each(|(peer, why)| self.not_read(state, peer, why));
         happened
     }
 }

@@ -89,7 +89,6 @@ impl Port {
         let state = Mutex::new(State {
             endpoint,
             key,
-            provider: provider.name(),
             inject_bytes: provider.inject_bytes(),
             received,
             complete: VecDeque::new(),
@@ -102,7 +101,7 @@ impl Port {
             creditors: VecDeque::new(),
             fetches: Fetches::default(),
             exposed: 0,
-            stirred: Instant::now(),
+            last_progress: Instant::now(),
             lost: Vec::new(),
             held: 0,
             under_way: 0,
@@ -140,7 +139,7 @@ impl Port {
         self.close_all(state);
         state.polls += 1;
         let State { endpoint, connections, complete, arrived, fetches, under_way, .. } = state;
-        let (mut lost, mut failed) = (None, None);
+        let (mut lost, mut failed) = (None, Vec::new());
         let happened = endpoint.poll(
             |done| {
                 let Owner { peer, index } = owner(done.context);
@@ -155,7 +154,7 @@ impl Port {
                         Some(Ended::Done((header, words))) => {
                             arrived.push_back(Arrival::FromHere { header, words })
                         }
-                        Some(Ended::Failed(peer, why)) => failed = Some((peer, why)),
+                        Some(Ended::Failed(peer, why)) => failed.push((peer, why)),
                         None => {}
                     }
                 } else if let Some(connection) = connections.get_mut(&peer) {
@@ -166,14 +165,12 @@ impl Port {
             |operation| lost = Some(operation),
         );
         if happened != 0 && state.has_data_under_way() {
-            state.stirred = Instant::now();
+            state.last_progress = Instant::now();
         }
         if let Some(operation) = lost {
             self.lost(state, operation);
         }
-        if let Some((peer, why)) = failed {
-            self.not_read(state, peer, why);
-        }
+        failed.into_iter().for_each(|(peer, why)| self.not_read(state, peer, why));
         while let Some(packet) = state.complete.pop_front() {
             state.held += 1;
             self.sort_in(state, packet);
@@ -215,8 +212,8 @@ impl Port {
         !self.poll(&mut state) && state.arrived.is_empty()
     }
 
-    /// Returns true if no message has arrived, nothing waits to be sent, and the descriptor becomes readable
-    /// if that changes: a provider wants to be asked before each wait.
+    /// Returns true if no message has arrived, nothing waits to be sent, and the descriptor will be readable
+    /// if that changes. A provider wants to be asked before each wait.
     pub(crate) fn is_at_rest(&self) -> bool {
         let mut state = self.state();
         !self.poll(&mut state) && state.arrived.is_empty() && state.endpoint.may_wait()
@@ -247,7 +244,7 @@ impl Port {
     pub(crate) fn may_wait(&self) -> bool {
         let mut state = self.state();
         let knows_losses = self.process.losses.count() == state.lost.len();
-        knows_losses && state.arrived.is_empty() && state.is_calm(self.awake) && state.endpoint.may_wait()
+        knows_losses && state.arrived.is_empty() && state.may_sleep(self.awake) && state.endpoint.may_wait()
     }
 
     /// The same port, which reads at most so many bytes at once.
