@@ -73,6 +73,15 @@ impl LocalRanks {
         }
     }
 
+    /// The ranks, if they follow one another.
+    #[must_use]
+    pub fn range(&self) -> Option<Range<u32>> {
+        match &self.0 {
+            Kept::Range(range) => Some(range.clone()),
+            Kept::List(_) => None,
+        }
+    }
+
     /// The ranks in the job.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         (0..self.len()).map(|index| self.rank(index))
@@ -89,6 +98,7 @@ mod tests {
             let local = LocalRanks::of(ranks.clone());
             assert_eq!(local.len(), ranks.len());
             assert!(local.iter().eq(ranks.iter().copied()));
+            assert!(local.range().is_none_or(|range| range.eq(ranks.iter().copied())));
             for rank in 0..10 {
                 assert_eq!(local.index_of(rank), ranks.iter().position(|&one| one == rank));
             }

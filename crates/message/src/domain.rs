@@ -106,7 +106,7 @@ pub struct Prepared {
     fabric: Fabric,
     threads: bool,
     server: Option<OffloadServer>,
-    sections: Sections,
+    sections: Arc<Sections>,
 }
 
 impl Prepared {
@@ -137,7 +137,7 @@ impl Prepared {
             request::signal_watchers();
         }
         let server = OffloadServer::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
-        let sections = settings.model.sections(threads).with_offload_server(server.clone());
+        let sections = Arc::new(settings.model.sections(threads).with_offload_server(server.clone()));
         request::configure(&settings.model, &sections);
         if settings.model.locks_each_vni(threads) {
             resharding::allow_moves();

@@ -144,6 +144,7 @@ mod tests {
     use heddle_bootstrap::JobControl;
     use heddle_sync::Scope;
     use heddle_transport::Fabric;
+    use std::sync::Arc;
     use std::time::Duration;
 
     #[test]
@@ -151,7 +152,7 @@ mod tests {
         let world = JobControl::create(1).and_then(|job| job.world_of(0)).expect("a job of one");
         let fabric = Fabric::attach(&world, 1).expect("a segment");
         for model in models() {
-            a_probe_is_woken(&fabric, &Vni::new(&fabric, 0, &model.sections(true), usize::MAX));
+            a_probe_is_woken(&fabric, &Vni::new(&fabric, 0, &Arc::new(model.sections(true)), usize::MAX));
         }
     }
 

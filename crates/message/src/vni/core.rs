@@ -3,8 +3,8 @@
 //! Under [`Parted`](heddle_model::Parted) any number of threads are inside of the VNI and share the core;
 //! under [`Whole`](heddle_model::Whole) one thread at a time is.
 
-use super::channel::{Channel, Peer};
 use super::message::Message;
+use super::peers::Peers;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
 use super::trace;
@@ -32,7 +32,7 @@ pub(crate) struct Core<S: Rules> {
     pub arrivals: S::Section<Arrivals>,
     pub matching_shards: S::Shards<MatchingShard>,
     pub rendezvous: S::Section<RendezvousState>,
-    pub peers: Box<[Peer<S>]>,
+    pub peers: Peers<S>,
     /// The number of rendezvous transfers and deferred pieces of work; written in the
     /// rendezvous critical section.
     pending: AtomicUsize,
@@ -150,15 +150,10 @@ impl<S: Rules> Core<S> {
     pub(crate) fn new(
         fabric: &Fabric,
         vni: usize,
-        sections: &Sections,
+        sections: &Arc<Sections>,
         offers: Arc<AtomicUsize>,
         throttle: Arc<Throttle>,
     ) -> Core<S> {
-        let peer = |peer| {
-            let (inside, outside) = S::ring(fabric, vni, peer);
-            let channel = S::guard(sections, Channel::new(inside));
-            Peer { channel, outside, backlogged: AtomicUsize::new(0) }
-        };
         let process = fabric.clone();
         let wake_sleepers = move || _ = process.own_doorbell().ring(Scope::Machine);
         Core {
@@ -169,8 +164,8 @@ impl<S: Rules> Core<S> {
             arrivals: S::guard(sections, Arrivals { inbox: Inbox::new(fabric, vni) }),
             matching_shards: S::shards(sections, || MatchingShard::new(Arc::clone(&throttle)), wake_sleepers),
             throttle,
-            rendezvous: S::guard(sections, RendezvousState::new(fabric.size())),
-            peers: (0..fabric.size()).map(peer).collect(),
+            rendezvous: S::guard(sections, RendezvousState::default()),
+            peers: Peers::new(fabric, vni, sections),
             pending: AtomicUsize::new(0),
             backlogged: AtomicUsize::new(0),
             losses: AtomicUsize::new(0),

@@ -228,7 +228,7 @@ impl Core<Whole> {
     /// The same as for [`Vni::send_express`].
     #[inline(always)]
     unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
-        self.peers[peer].channel.with(
+        self.peers.of(peer).channel.with(
             Path::Main,
             #[inline(always)]
             |channel| {

@@ -67,7 +67,7 @@ pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
 impl Vni {
     /// Makes the VNI with the number `index`. It throttles its senders while its unexpected messages take
     /// more than `unexpected_bytes`.
-    pub fn new(fabric: &Fabric, index: usize, sections: &Sections, unexpected_bytes: usize) -> Vni {
+    pub fn new(fabric: &Fabric, index: usize, sections: &Arc<Sections>, unexpected_bytes: usize) -> Vni {
         let offers = Arc::<AtomicUsize>::default();
         let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
         let counts = offers.clone();

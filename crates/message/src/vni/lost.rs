@@ -54,7 +54,7 @@ impl<S: Rules> Core<S> {
         }
         // SeqCst: pairs with the fence in `Fabric::is_lost`.
         fence(Ordering::SeqCst);
-        self.peers[rank].channel.with(Path::Progress, |channel| {
+        self.peers.of(rank).channel.with(Path::Progress, |channel| {
             self.drop_backlog(channel, rank);
             // A thread that offers a send is in this critical section, so it has the send or not.
             for (id, kind) in request::claim_all(self.index, rank) {
@@ -127,7 +127,7 @@ impl<S: Rules> Core<S> {
                 self.end_send_by_loss(id, rank);
             }
         }
-        S::change(&self.peers[rank].backlogged, -dropped);
+        S::change(&self.peers.of(rank).backlogged, -dropped);
         S::change(&self.backlogged, -dropped);
     }
 

@@ -6,6 +6,7 @@
 //! | `core.rs` | the objects of a VNI, each behind its critical section; progress |
 //! | `wire.rs` | the message kinds and what their fields mean |
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
+//! | `peers.rs` | the sending sides of all ranks, made when they are first needed |
 //! | `ring_access.rs` | access to the ring of a peer: within the channel's critical section, or without any |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `checked.rs` | protocol messages of peers, checked before they are followed |
@@ -83,6 +84,7 @@ pub(crate) mod interface;
 mod lost;
 pub(crate) mod message;
 mod offload;
+mod peers;
 pub(crate) mod receive;
 mod remote_read;
 mod rendezvous;

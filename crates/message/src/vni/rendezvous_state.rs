@@ -6,22 +6,23 @@ use super::under_way::{Pull, Push, SplitCopy, Stream};
 use crate::request::{self, Outcome, RequestId};
 use heddle_model::Object;
 use heddle_model::counters::Section;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;
 
 /// The number of freed requests that one step of progress checks.
 const CHECKS: usize = 8;
 
 /// Rendezvous transfers in progress and deferred work, in one critical section.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RendezvousState {
     pub streams: Vec<Stream>,
     pub pulls: VecDeque<Pull>,
     pub pushes: VecDeque<Push>,
     /// Receives by split copy: each side copies one half.
     pub split_copies: Vec<SplitCopy>,
-    /// For each peer, the choice of method: for messages below `CACHE_BYTES`, and for the others.
-    method_choices: Vec<[MethodChoice; 2]>,
+    /// For each peer that has sent long messages, the choice of method: for those below `CACHE_BYTES`, and for
+    /// the others.
+    method_choices: HashMap<usize, [MethodChoice; 2]>,
     /// Requests that the program freed while they were active; released once they are complete.
     abandoned: VecDeque<RequestId>,
     /// Work that waits for the end of other operations.
@@ -44,18 +45,6 @@ impl Object for RendezvousState {
 }
 
 impl RendezvousState {
-    pub(crate) fn new(peers: usize) -> RendezvousState {
-        RendezvousState {
-            streams: Vec::new(),
-            pulls: VecDeque::new(),
-            pushes: VecDeque::new(),
-            split_copies: Vec::new(),
-            method_choices: vec![[MethodChoice::within_cache(), MethodChoice::beyond_cache()]; peers],
-            abandoned: VecDeque::new(),
-            sequels: Vec::new(),
-        }
-    }
-
     /// The number of transfers and deferred pieces of work.
     pub(crate) fn pending(&self) -> usize {
         let messages = self.streams.len() + self.pulls.len() + self.pushes.len();
@@ -63,7 +52,8 @@ impl RendezvousState {
     }
 
     pub(crate) fn method_choice(&mut self, peer: usize, bytes: usize) -> &mut MethodChoice {
-        let [within, beyond] = &mut self.method_choices[peer];
+        let unknown = || [MethodChoice::within_cache(), MethodChoice::beyond_cache()];
+        let [within, beyond] = self.method_choices.entry(peer).or_insert_with(unknown);
         if bytes < CACHE_BYTES { within } else { beyond }
     }
 

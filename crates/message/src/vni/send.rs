@@ -72,7 +72,7 @@ impl<S: Rules> Core<S> {
     /// unless messages are queued.
     #[inline(always)]
     fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::RingAccess<'_>) -> bool) -> bool {
-        let to = &self.peers[peer];
+        let to = &self.peers.of(peer);
         match S::ring_outside(&to.outside, &to.backlogged) {
             FromOutside::Open(ring) => return send(ring),
             FromOutside::Queued => return false,
@@ -93,7 +93,7 @@ impl<S: Rules> Core<S> {
         len: usize,
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let (header, to) = (wire::control(wire::DATA), &self.peers[peer]);
+        let (header, to) = (wire::control(wire::DATA), &self.peers.of(peer));
         match S::ring_outside(&to.outside, &to.backlogged) {
             FromOutside::Open(ring) => return ring.send_bulk(Traffic::Protocol, &header, len, extra, fill),
             FromOutside::Queued => return false,
@@ -138,7 +138,7 @@ impl<S: Rules> Core<S> {
     fn begin(&self, args: SendArgs, id: RequestId) -> RequestId {
         let peer = args.peer;
         fill(id, args);
-        let to = &self.peers[peer];
+        let to = &self.peers.of(peer);
         to.channel.with(Path::Main, |channel| {
             if !channel.backlog.is_empty() || !self.start(&mut channel.ring, &to.outside, id) {
                 self.enqueue(channel, peer, Queued::Send(id));
@@ -218,7 +218,7 @@ impl<S: Rules> Core<S> {
 
     /// Does the same as [`send_control`](Self::send_control), with a given header.
     pub(crate) fn send_control_as(&self, peer: usize, header: Header, words: [u8; EXTRA_BYTES]) {
-        let to = &self.peers[peer];
+        let to = &self.peers.of(peer);
         if let FromOutside::Open(ring) = S::ring_outside(&to.outside, &to.backlogged)
             && ring.send_control(&header, &words)
         {
@@ -235,7 +235,7 @@ impl<S: Rules> Core<S> {
     fn enqueue(&self, channel: &mut Channel<S::Inside>, peer: usize, item: Queued) {
         let first = channel.backlog.is_empty();
         channel.backlog.push_back(item);
-        S::change(&self.peers[peer].backlogged, 1);
+        S::change(&self.peers.of(peer).backlogged, 1);
         S::change(&self.backlogged, 1);
         if first {
             // This thread may leave MPI before there is room. A thread that was woken by new room before it
@@ -248,7 +248,7 @@ impl<S: Rules> Core<S> {
     #[cold]
     pub(crate) fn drain_backlogs(&self, entry: Entry) -> bool {
         let mut happened = false;
-        for (peer, to) in self.peers.iter().enumerate() {
+        for (peer, to) in self.peers.made() {
             if to.backlogged.load(Ordering::Relaxed) != 0 {
                 let drained = entry.enter(&to.channel, |channel| self.drain(channel, peer));
                 happened |= entry.happened(drained);
@@ -261,7 +261,7 @@ impl<S: Rules> Core<S> {
     }
 
     fn drain(&self, channel: &mut Channel<S::Inside>, peer: usize) -> bool {
-        let (mut gone, to) = (0, &self.peers[peer]);
+        let (mut gone, to) = (0, &self.peers.of(peer));
         while let Some(item) = channel.backlog.pop_front() {
             let ring = &mut channel.ring;
             let sent = match &item {

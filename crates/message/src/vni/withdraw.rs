@@ -55,7 +55,7 @@ impl<S: Rules> Core<S> {
 
     /// Takes a send that waits for room out of the backlog. Returns false if it does not wait there.
     fn take_from_backlog(&self, id: RequestId) -> bool {
-        let to = &self.peers[request::peer_of(id)];
+        let to = &self.peers.of(request::peer_of(id));
         to.channel.with(Path::Main, |channel| {
             let waits = |item: &Queued| matches!(item, Queued::Send(send) if *send == id);
             let Some(at) = channel.backlog.iter().position(waits) else { return false };

@@ -7,6 +7,7 @@ use crate::vni::{SendArgs, Vni};
 use heddle_bootstrap::JobControl;
 use heddle_model::{Granularity, Model};
 use heddle_transport::Fabric;
+use std::sync::Arc;
 
 /// One model for each kind of guard of the objects in a VNI.
 pub(crate) fn models() -> [Model; 3] {
@@ -25,7 +26,7 @@ pub(crate) fn bounded_ranks<const N: usize>(model: &Model, unexpected_bytes: usi
     std::array::from_fn(|rank| {
         let world = job.world_of(rank as u32).expect("the job is there");
         let fabric = Fabric::attach(&world, 1).expect("a segment");
-        let vni = Vni::new(&fabric, 0, &model.sections(true), unexpected_bytes);
+        let vni = Vni::new(&fabric, 0, &Arc::new(model.sections(true)), unexpected_bytes);
         (fabric, vni)
     })
 }

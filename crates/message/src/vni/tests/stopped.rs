@@ -126,7 +126,7 @@ fn no_sender_waits_for_a_thread_that_is_stopped_in_the_channel() {
     // The first message connects the ring.
     send(&sender, 1, 0, &mut bytes[..8]);
     while_stopped(
-        |stop| core(&sender).peers[1].channel.with(Path::Main, |_| stop()),
+        |stop| core(&sender).peers.of(1).channel.with(Path::Main, |_| stop()),
         || {
             for (tag, len) in (1..).zip([0, 8, 40, 41, 4000]) {
                 send(&sender, 1, tag, &mut bytes[..len]);
