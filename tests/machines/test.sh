@@ -82,6 +82,11 @@ echo "ok   $said"
 said=$(on 2 1 timeout 60 "$hydra" -n 2 "$build/tests/machines/idle" 2>&1) || fail "idle: $said"
 echo "ok   $said"
 
+# Ranks of a job that one does not talk to cost it next to nothing.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/large_job" "$here/large_job.c" || fail "large_job.c does not compile"
+said=$(on 1 2 timeout 100 python3 "$here/large_job.py" "$build/tests/machines/large_job" 2>&1) || fail "large_job: $said"
+echo "ok   $said"
+
 # A rank that is killed ends the job everywhere, and nothing stays behind.
 begin=$SECONDS
 on 2 1 timeout 60 "$hydra" -n 4 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"

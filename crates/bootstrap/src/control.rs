@@ -5,6 +5,9 @@
 //! | Header | agreements ... | Slot of rank 0 | 1 | 2 ... | unused, sparse ... | transport ...
 //! ```
 //!
+//! Where another launcher than ours has started the ranks, only those that may be on the machine have slots,
+//! in their order, and `size` is their number.
+//!
 //! A rank's slot is written by that rank only (the launcher and the others read),
 //! save for the claim of `pid`:
 //!
@@ -30,7 +33,7 @@ use heddle_platform::{Scope, futex};
 
 use crate::Mapping;
 
-/// The most ranks one job can have.
+/// The most ranks that the memory of a job can serve.
 pub const MAX_SIZE: u32 = 1 << 16;
 /// How many agreements a job can reach.
 pub const AGREEMENTS: usize = 56;

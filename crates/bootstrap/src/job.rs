@@ -17,6 +17,8 @@ pub struct Job {
     file: File,
     control: Control,
     rank: u32,
+    /// The number of the rank's slot in the control block.
+    slot: u32,
     /// Present if a rank of this machine has made the memory.
     made_here: Option<MadeHere>,
 }
@@ -24,6 +26,9 @@ pub struct Job {
 /// The memory that the lowest rank of a machine has made, since no launcher of ours has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MadeHere {
+    /// The number of the rank's slot, and how many there are.
+    pub(crate) slot: u32,
+    pub(crate) slots: u32,
     /// The number of ranks that open it, for the rank that has made it; 0 for the others.
     pub(crate) expects: u32,
     /// Tells the launcher that the rank needs neither it nor the other ranks any more.
@@ -48,31 +53,17 @@ impl Job {
                 .and_then(|file| Self::check(file, contract.size))
                 .map_err(|by_path| BootstrapError::Unreachable { rank: contract.rank, by_fd, by_path })?,
         };
-        Self::of_file(file, contract.rank, contract.size, None)
+        let (rank, control) = (contract.rank, control_of(&file, contract.size)?);
+        Ok(Self { file, control, rank, slot: rank, made_here: None })
     }
 
     /// Takes the memory that a rank of this machine has made. This process is `rank`.
-    pub(crate) fn made_here(
-        file: File,
-        rank: u32,
-        size: u32,
-        made_here: MadeHere,
-    ) -> Result<Self, BootstrapError> {
-        let file = Self::check(file, size).map_err(|why| BootstrapError::Hidden { rank, why })?;
-        let job = Self::of_file(file, rank, size, Some(made_here))?;
-        job.control.join();
-        Ok(job)
-    }
-
-    fn of_file(
-        file: File,
-        rank: u32,
-        size: u32,
-        made_here: Option<MadeHere>,
-    ) -> Result<Self, BootstrapError> {
-        let mapping = Mapping::shared(file.as_fd(), 0, control_len(size))
-            .map_err(|source| BootstrapError::System { what: "mapping the job's control block", source })?;
-        Ok(Self { file, control: Control::new(mapping, size), rank, made_here })
+    pub(crate) fn made_here(file: File, rank: u32, made_here: MadeHere) -> Result<Self, BootstrapError> {
+        let MadeHere { slot, slots, .. } = made_here;
+        let file = Self::check(file, slots).map_err(|why| BootstrapError::Hidden { rank, why })?;
+        let control = control_of(&file, slots)?;
+        control.join();
+        Ok(Self { file, control, rank, slot, made_here: Some(made_here) })
     }
 
     /// Returns `file` if it is the memory of a job of that size; otherwise returns the reason why it is not.
@@ -108,7 +99,7 @@ impl Job {
     /// [`BootstrapError::Taken`] when another process was this rank before.
     pub fn set_initialised(&self) -> Result<(), BootstrapError> {
         self.claim()?;
-        self.control.set_initialised(self.rank);
+        self.control.set_initialised(self.slot);
         Ok(())
     }
 
@@ -120,25 +111,25 @@ impl Job {
     /// [`BootstrapError::Taken`] when another process was this rank before.
     pub fn set_in_sessions(&self) -> Result<(), BootstrapError> {
         self.claim()?;
-        self.control.set_in_sessions(self.rank);
+        self.control.set_in_sessions(self.slot);
         Ok(())
     }
 
     fn claim(&self) -> Result<(), BootstrapError> {
-        let claimed = self.control.claim(self.rank, std::process::id());
+        let claimed = self.control.claim(self.slot, std::process::id());
         claimed.map_err(|pid| BootstrapError::Taken { rank: self.rank, pid })
     }
 
     /// Says that the rank no longer needs the other ranks: to be called at the end of `MPI_Finalize`, and at
     /// the end of the last session after it.
     pub fn set_finalised(&self) {
-        self.control.set_finalised(self.rank);
+        self.control.set_finalised(self.slot);
         self.finish();
     }
 
     /// Says the same of a rank that has ended its last session and has never called `MPI_Init`.
     pub fn set_left(&self) {
-        self.control.set_left(self.rank);
+        self.control.set_left(self.slot);
         self.finish_at_exit();
     }
 
@@ -161,7 +152,7 @@ impl Job {
     /// process. The launcher shows `message` (its first 232 bytes) and takes `code` as its exit
     /// status. The first call is kept.
     pub fn set_aborted(&self, code: i32, message: &str) {
-        self.control.set_aborted(self.rank, code, message);
+        self.control.set_aborted(self.slot, code, message);
     }
 
     /// Reaches the same value in all ranks without waiting: the first proposal for `index` wins,
@@ -175,9 +166,10 @@ impl Job {
         self.control.agree(index, proposal)
     }
 
-    /// The MPI process of `rank`, as soon as it has called [`set_initialised`](Self::set_initialised) or
-    /// [`set_in_sessions`](Self::set_in_sessions). Always `None` if it is in another namespace of
-    /// processes (another container), where its number means another process.
+    /// The MPI process of `rank` in a job of our launcher, as soon as it has called
+    /// [`set_initialised`](Self::set_initialised) or [`set_in_sessions`](Self::set_in_sessions). Always
+    /// `None` if it is in another namespace of processes (another container), where its number means another
+    /// process.
     ///
     /// # Panics
     /// When there is no such rank.
@@ -186,7 +178,7 @@ impl Job {
         self.control.pid(rank)
     }
 
-    /// How far `rank` has come.
+    /// How far `rank` has come in a job of our launcher.
     ///
     /// # Panics
     /// When there is no such rank.
@@ -212,6 +204,12 @@ impl Job {
     pub fn launcher_pid(&self) -> u32 {
         self.control.header().launcher.load(Ordering::Relaxed)
     }
+}
+
+fn control_of(file: &File, size: u32) -> Result<Control, BootstrapError> {
+    let mapping = Mapping::shared(file.as_fd(), 0, control_len(size))
+        .map_err(|source| BootstrapError::System { what: "mapping the job's control block", source })?;
+    Ok(Control::new(mapping, size))
 }
 
 fn open_path(contract: &Contract) -> Result<File, String> {

@@ -141,8 +141,8 @@ mod tests {
         let finish = || _ = FINISHED.fetch_add(1, Ordering::Relaxed);
         let file = JobControl::create(2).expect("a job").into_file();
         let other = file.try_clone().expect("a descriptor");
-        let first = Job::made_here(file, 0, 2, MadeHere { expects: 2, finish, finish_at_exit: finish })
-            .expect("the job");
+        let made_here = |slot, expects| MadeHere { slot, slots: 2, expects, finish, finish_at_exit: finish };
+        let first = Job::made_here(file, 1_000_000, made_here(0, 2)).expect("the job");
         std::thread::scope(|scope| {
             scope.spawn(|| first.set_finalised());
             while first.state_of(0) != State::Finalised {
@@ -150,8 +150,8 @@ mod tests {
             }
             (0..100).for_each(|_| std::thread::yield_now());
             assert_eq!(FINISHED.load(Ordering::Relaxed), 0);
-            Job::made_here(other, 1, 2, MadeHere { expects: 0, finish, finish_at_exit: finish })
-                .expect("the same job");
+            let second = Job::made_here(other, 1_000_001, made_here(1, 0)).expect("the same job");
+            second.set_initialised().expect("its own slot");
         });
         assert_eq!(FINISHED.load(Ordering::Relaxed), 1);
     }

@@ -45,7 +45,7 @@ impl Contract {
         if lookup(RANK).is_none() {
             return Ok(None);
         }
-        let (rank, size) = rank_and_size(&lookup, RANK, SIZE)?;
+        let (rank, size) = rank_and_size(&lookup, (RANK, SIZE), MAX_SIZE)?;
         let appnum = match lookup(APPNUM) {
             None => None,
             Some(_) => Some(number::<u32>(&lookup, APPNUM, "a number from 0 to 2147483647", |n| {
@@ -58,15 +58,15 @@ impl Contract {
     }
 }
 
-/// Reads the variables of these names, which hold the rank of the process and the number of ranks.
+/// Reads the variables of these names, which hold the rank of the process and the number of ranks, at most
+/// `most`.
 pub(crate) fn rank_and_size(
     lookup: &impl Fn(&'static str) -> Option<OsString>,
-    rank: &'static str,
-    size: &'static str,
+    (rank, size): (&'static str, &'static str),
+    most: u32,
 ) -> Result<(u32, u32), BootstrapError> {
-    let sizes = 1..=MAX_SIZE;
     let ranks =
-        number::<u32>(lookup, size, &format!("a number from 1 to {MAX_SIZE}"), |n| sizes.contains(&n))?;
+        number::<u32>(lookup, size, &format!("a number from 1 to {most}"), |n| (1..=most).contains(&n))?;
     let allowed = format!("a number from 0 to {} ({size} is {ranks})", ranks - 1);
     Ok((number::<u32>(lookup, rank, &allowed, |n| n < ranks)?, ranks))
 }

@@ -73,9 +73,11 @@ impl Joining {
 
     pub(crate) fn join(self) -> Result<World, BootstrapError> {
         let Joining { rank, size, appnum, beside } = self;
-        let made = JobControl::create(size)?;
-        let here = Place::of(&made);
         let beside = beside.unwrap_or_else(|| (0..size).collect());
+        let slot = beside.iter().take_while(|&&other| other < rank).count() as u32;
+        let slots = beside.len() as u32;
+        let made = JobControl::create(slots)?;
+        let here = Place::of(&made);
         let places = with_launcher(|launcher| {
             launcher.put(&place_name(rank), &here.to_string())?;
             launcher.fence()?;
@@ -94,7 +96,8 @@ impl Joining {
             _ => (made.into_file(), local.len() as u32),
         };
         let finish = if local.len() < size as usize { finish_together } else { finish };
-        let job = Job::made_here(file, rank, size, MadeHere { expects, finish, finish_at_exit })?;
+        let made_here = MadeHere { slot, slots, expects, finish, finish_at_exit };
+        let job = Job::made_here(file, rank, made_here)?;
         Ok(World { rank, size, appnum, job: Some(job), local })
     }
 }

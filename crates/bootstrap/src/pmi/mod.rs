@@ -61,7 +61,7 @@ impl Contract {
             return Ok(None);
         }
         let fd = number::<RawFd>(&lookup, FD, "an open descriptor's number, 0 or more", |fd| fd >= 0)?;
-        let (rank, size) = rank_and_size(&lookup, RANK, SIZE)?;
+        let (rank, size) = rank_and_size(&lookup, (RANK, SIZE), i32::MAX as u32)?;
         let job = lookup(JOB).map(|job| job.to_string_lossy().into_owned()).filter(|job| !job.is_empty());
         Ok(Some(Contract { rank, size, fd, job }))
     }
@@ -113,6 +113,12 @@ mod tests {
         };
         assert_eq!(contract("2.0").versions(), [Version::Two, Version::One]);
         assert_eq!(contract("").versions(), [Version::One]);
+    }
+
+    #[test]
+    fn a_job_may_have_more_ranks_than_the_memory_of_a_machine() {
+        let contract = read(&[(FD, "5"), (RANK, "999999"), (SIZE, "1000000")]).expect("valid");
+        assert_eq!(contract.expect("a contract").size, 1_000_000);
     }
 
     #[test]

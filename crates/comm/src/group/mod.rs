@@ -1,8 +1,9 @@
 //! Groups: ordered sets of processes (MPI 5.0, chapter 7.3).
 //!
-//! A group lists its members by their ranks in `MPI_COMM_WORLD`. An index, made on first use, finds
-//! the rank in the group for a world rank. So translations and set operations cost O(n log n),
-//! whatever the order of the members.
+//! A group knows its members by their ranks in `MPI_COMM_WORLD`. If these are regular (one stride from each
+//! to the next) it takes constant memory, and translations take constant time. Otherwise it lists them, and
+//! an index, made on first use, finds the rank in the group for a world rank. So translations and set
+//! operations cost O(n log n), whatever the order of the members.
 //!
 //! A group made from a session's process set belongs to the session, and so do the groups made of its
 //! members.
@@ -25,17 +26,46 @@ use std::sync::{Arc, LazyLock, OnceLock};
 #[derive(Debug, Clone)]
 pub struct Group {
     size: u32,
-    /// The world ranks of the members; `None` if they are 0 to size − 1.
-    list: Option<Box<[u32]>>,
-    /// Pairs of world rank and rank here, in order of world ranks.
+    members: Members,
+    /// Pairs of world rank and rank here, in order of world ranks, of members that are listed.
     index: OnceLock<Box<[(u32, u32)]>>,
     /// The session that it comes from, if it comes from one.
     session: Option<Arc<Session>>,
 }
 
+/// The world ranks of the members. Each variant is for those that fit none before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Members {
+    /// 0, 1 and so on: a variant of its own, since most messages go to members of `MPI_COMM_WORLD`.
+    All,
+    /// `first`, `first + stride` and so on, modulo 2^32, so that a stride may be negative. The stride of one
+    /// member is 1.
+    Regular {
+        first: u32,
+        stride: u32,
+    },
+    List(Box<[u32]>),
+}
+
+impl Members {
+    fn of(ranks: Vec<u32>) -> Members {
+        let first = ranks.first().copied().unwrap_or(0);
+        let stride = ranks.get(1).map_or(1, |second| second.wrapping_sub(first));
+        let regular = (0..).map(|rank: u32| first.wrapping_add(rank.wrapping_mul(stride)));
+        if (first, stride) == (0, 1) && ranks.iter().copied().eq(0..ranks.len() as u32) {
+            return Members::All;
+        }
+        if stride != 0 && regular.zip(&ranks).all(|(regular, &rank)| regular == rank) {
+            Members::Regular { first, stride }
+        } else {
+            Members::List(ranks.into())
+        }
+    }
+}
+
 impl PartialEq for Group {
     fn eq(&self, other: &Group) -> bool {
-        self.size == other.size && self.list == other.list
+        self.size == other.size && self.members == other.members
     }
 }
 
@@ -86,15 +116,13 @@ fn bad_handle(handle: usize) -> Error {
 impl Group {
     /// All processes of a world of `size`.
     pub fn all(size: usize) -> Group {
-        Group { size: size as u32, list: None, index: OnceLock::new(), session: None }
+        Group { size: size as u32, members: Members::All, index: OnceLock::new(), session: None }
     }
 
     /// The processes with these world ranks, in this order.
     pub fn from_world_ranks(ranks: Vec<u32>) -> Group {
-        if ranks.iter().copied().eq(0..ranks.len() as u32) {
-            return Group::all(ranks.len());
-        }
-        Group { size: ranks.len() as u32, list: Some(ranks.into()), index: OnceLock::new(), session: None }
+        let (size, members) = (ranks.len() as u32, Members::of(ranks));
+        Group { size, members, index: OnceLock::new(), session: None }
     }
 
     /// The processes with these world ranks, in the session of this group.
@@ -130,17 +158,27 @@ impl Group {
         if rank >= self.size() {
             return None;
         }
-        match &self.list {
-            None => Some(rank),
-            Some(ranks) => ranks.get(rank).map(|&world| world as usize),
+        match &self.members {
+            Members::All => Some(rank),
+            Members::Regular { first, stride } => {
+                Some(first.wrapping_add((rank as u32).wrapping_mul(*stride)) as usize)
+            }
+            Members::List(ranks) => ranks.get(rank).map(|&world| world as usize),
         }
     }
 
     /// The rank here of the process with this world rank.
     pub fn rank_of(&self, world: usize) -> Option<usize> {
-        match &self.list {
-            None => (world < self.size()).then_some(world),
-            Some(ranks) => {
+        match &self.members {
+            Members::All => (world < self.size()).then_some(world),
+            Members::Regular { first, stride } => {
+                let distance = world as i64 - i64::from(*first);
+                let stride = i64::from(*stride as i32);
+                let rank = if stride == 1 { distance } else { distance / stride };
+                (rank * stride == distance && (0..i64::from(self.size)).contains(&rank))
+                    .then_some(rank as usize)
+            }
+            Members::List(ranks) => {
                 let index = self.index.get_or_init(|| index_of(ranks));
                 let place = index.binary_search_by_key(&world, |&(member, _)| member as usize).ok()?;
                 Some(index[place].1 as usize)
@@ -155,11 +193,7 @@ impl Group {
 
     /// The world ranks of all members, in order.
     fn iter(&self) -> impl Iterator<Item = u32> {
-        let (count, list) = match &self.list {
-            None => (self.size, &[][..]),
-            Some(ranks) => (0, &ranks[..]),
-        };
-        (0..count).chain(list.iter().copied())
+        (0..self.size()).filter_map(|rank| self.world_rank(rank)).map(|world| world as u32)
     }
 
     /// Ranks of this group as ranks of another one, `MPI_UNDEFINED` for a process that is not in
@@ -216,6 +250,20 @@ mod tests {
         }
         assert_eq!(group.rank_of(2), None);
         assert_eq!(Group::from_world_ranks(vec![0, 1, 2]), Group::all(3));
+    }
+
+    #[test]
+    fn regular_members_are_not_listed() {
+        for ranks in [vec![], vec![7], vec![3, 4, 5], vec![1, 5, 9, 13], vec![9, 6, 3, 0], vec![8, 2]] {
+            let group = Group::from_world_ranks(ranks.clone());
+            assert!(!matches!(group.members, Members::List(_)), "{group:?}");
+            assert_eq!(group.world_ranks(), ranks);
+            for world in 0..20 {
+                assert_eq!(group.rank_of(world), ranks.iter().position(|&rank| rank as usize == world));
+            }
+        }
+        let group = Group::from_world_ranks(vec![0, 1, 3]);
+        assert!(matches!(group.members, Members::List(_)), "{group:?}");
     }
 
     #[test]

@@ -84,8 +84,8 @@ impl<S: Rules> Peers<S> {
 }
 
 impl Maker {
-    /// The sending side of a rank. A page may have ranks of `near`, and the last one ranks that the job does not have; they never
-    /// connect.
+    /// The sending side of a rank. A page may have ranks of `near`, and the last one ranks that the job does
+    /// not have; nobody asks for those.
     fn peer<S: Rules>(&self, rank: usize) -> Peer<S> {
         let (inside, outside) = S::ring(&self.fabric, self.vni, rank);
         let channel = S::guard(&self.sections, Channel::new(inside));

@@ -20,8 +20,8 @@ pub(crate) struct RendezvousState {
     pub pushes: VecDeque<Push>,
     /// Receives by split copy: each side copies one half.
     pub split_copies: Vec<SplitCopy>,
-    /// For each peer that has sent long messages, the choice of method: for those below `CACHE_BYTES`, and for
-    /// the others.
+    /// For each peer that has sent long messages, the choice of method: for those below `CACHE_BYTES`, and
+    /// for the others.
     method_choices: HashMap<usize, [MethodChoice; 2]>,
     /// Requests that the program freed while they were active; released once they are complete.
     abandoned: VecDeque<RequestId>,
