@@ -100,7 +100,7 @@ static void finish(struct worker *w) {
 static void close_totals(struct bench *b) {
     struct totals *t = b->state;
     double grown = (resident("Rss") - t->resident_before) * 1048576, most = grown;
-    MPI_Reduce(&grown, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&grown, &most, 1, MPI_DOUBLE, MPI_MAX, 0, participants);
     int64_t counted = t->made - t->made_before;
     add_figure(b, "growth_bytes", counted >= ENOUGH ? most / (double)counted : NAN);
     add_figure(b, "made", (double)t->made);

@@ -45,6 +45,7 @@ struct options {
     bool misses;        /* report cache misses */
     const char *hints[MAX_HINTS]; /* of windows: KEY=VALUE */
     int hint_count;
+    int onlookers;      /* ranks, the last ones, that take no part */
     int64_t launched_ns; /* CLOCK_MONOTONIC when mpiexec was started, 0 if unknown */
 };
 
@@ -83,6 +84,9 @@ bool meter_add_busy(struct meter *meter, int64_t from_ns, int64_t to_ns, double 
 /* The length of the next run of units whose peers are told it before each: twice as long after a short run of that length,
  * half as long after a long one. */
 int next_run(int run, int64_t took_ns);
+
+/* The ranks that take part: all but the onlookers. */
+extern MPI_Comm participants;
 
 int64_t now_ns(void);
 /* Processor time of the calling thread; reading it is a system call. */

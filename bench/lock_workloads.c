@@ -20,10 +20,10 @@ enum workload { EMPTY, SINGLE_ACCESS, WORK_INSIDE, WORK_AFTER };
 static void open_window(struct bench *b) {
     int64_t *memory;
     MPI_Info hints = hints_of(&b->opt);
-    MPI_Win_allocate(sizeof *memory, 1, hints, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_allocate(sizeof *memory, 1, hints, participants, &memory, &window);
     if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
     *memory = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(participants);
 }
 
 static void close_window(struct bench *b) {

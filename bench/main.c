@@ -40,9 +40,16 @@ static void library_version(struct bench *b) {
     b->library[kept] = '\0';
 }
 
+static void end(const struct bench *b) {
+    if (b->rank == 0)
+        for (int onlooker = 0; onlooker < b->opt.onlookers; onlooker++)
+            MPI_Send(NULL, 0, MPI_BYTE, b->ranks + onlooker, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
 static _Noreturn void refuse(const struct bench *b, const char *why) {
     if (b->rank == 0) fprintf(stderr, "mtbench %s: %s\n", b->subject->name, why);
-    MPI_Finalize();
+    end(b);
     exit(2);
 }
 
@@ -84,7 +91,7 @@ static MPI_Comm informed(const char *const (*hints)[2], int count) {
     MPI_Info info;
     MPI_Info_create(&info);
     for (int i = 0; i < count; i++) MPI_Info_set(info, hints[i][0], hints[i][1]);
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Comm_dup_with_info(participants, info, &comm);
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
     return comm;
@@ -102,7 +109,7 @@ static void make_communicators(struct bench *b) {
         snprintf(number, sizeof number, "%d", t);
         const char *const thread[][2] = {{"thread_id", number}};
         if (b->opt.comms == COMMS_PER_THREAD) b->comms[t] = informed(thread, 1);
-        else if (b->opt.comms == COMMS_SHARED) b->comms[t] = MPI_COMM_WORLD;
+        else if (b->opt.comms == COMMS_SHARED) b->comms[t] = participants;
         else b->comms[t] = t == 0 ? informed(promises, 3) : b->comms[0];
     }
 }
@@ -111,6 +118,25 @@ static void free_communicators(struct bench *b) {
     int made = b->opt.comms == COMMS_PER_THREAD ? b->opt.threads : b->opt.comms == COMMS_HINTED;
     for (int t = 0; t < made; t++) MPI_Comm_free(&b->comms[t]);
     free(b->comms);
+}
+
+MPI_Comm participants = MPI_COMM_WORLD;
+
+/* Returns false for an onlooker, after the others have ended. */
+static bool takes_part(const struct bench *b) {
+    int rank, ranks;
+    if (b->opt.onlookers == 0) return true;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (b->opt.onlookers >= ranks) {
+        if (rank == 0) fprintf(stderr, "mtbench: all %d process(es) would be onlookers\n", ranks);
+        MPI_Finalize();
+        exit(2);
+    }
+    bool looks_on = rank >= ranks - b->opt.onlookers;
+    MPI_Comm_split(MPI_COMM_WORLD, looks_on, 0, &participants);
+    if (looks_on) MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return !looks_on;
 }
 
 int main(int argc, char **argv) {
@@ -123,15 +149,19 @@ int main(int argc, char **argv) {
 
     MPI_Init_thread(&argc, &argv, b.opt.level, &b.provided);
     int64_t initialised_ns = now_ns();
-    MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
+    if (!takes_part(&b)) {
+        MPI_Finalize();
+        return 0;
+    }
+    MPI_Comm_rank(participants, &b.rank);
+    MPI_Comm_size(participants, &b.ranks);
     library_version(&b);
     check(&b);
 
     if (b.subject->whole) {
         b.open_ns = initialised_ns;
         b.subject->whole(&b);
-        MPI_Finalize();
+        end(&b);
         return 0;
     }
 
@@ -145,6 +175,6 @@ int main(int argc, char **argv) {
     }
 
     free_communicators(&b);
-    MPI_Finalize();
+    end(&b);
     return 0;
 }

@@ -32,7 +32,7 @@ static void open_objects(struct bench *b) {
     struct objects *o = malloc(sizeof *o);
     if (!o) MPI_Abort(MPI_COMM_WORLD, 1);
     *o = (struct objects){MPI_COMM_NULL, MPI_BYTE};
-    if (op_is(b, "comm") || op_is(b, "derived")) MPI_Comm_dup(MPI_COMM_WORLD, &o->comm);
+    if (op_is(b, "comm") || op_is(b, "derived")) MPI_Comm_dup(participants, &o->comm);
     if (op_is(b, "type") || op_is(b, "derived")) {
         MPI_Type_contiguous(1, MPI_BYTE, &o->type);
         MPI_Type_commit(&o->type);

@@ -45,9 +45,9 @@ static void open_rank(struct bench *b) {
 #if HAS_PARTITIONS
     int parts = b->opt.threads, size = (int)b->size;
     if (b->rank == 0)
-        MPI_Psend_init(shared.message, parts, size, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &shared.request);
+        MPI_Psend_init(shared.message, parts, size, MPI_BYTE, 1, 0, participants, MPI_INFO_NULL, &shared.request);
     else
-        MPI_Precv_init(shared.message, parts, size, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &shared.request);
+        MPI_Precv_init(shared.message, parts, size, MPI_BYTE, 0, 0, participants, MPI_INFO_NULL, &shared.request);
 #else
     usage("the library has no partitioned communication");
 #endif
@@ -95,7 +95,7 @@ static void lead(struct worker *w) {
     struct bench *b = w->bench;
     int64_t last = now_ns();
     for (shared.more = 1; shared.more;) {
-        MPI_Send(&shared.more, 1, MPI_INT, 1, ORDER, MPI_COMM_WORLD);
+        MPI_Send(&shared.more, 1, MPI_INT, 1, ORDER, participants);
         if (op_is(b, "partitions")) MPI_Start(&shared.request);
         gate_wait(&b->gate);
         compute(w);
@@ -103,13 +103,13 @@ static void lead(struct worker *w) {
         gate_wait(&b->gate);
         if (op_is(b, "partitions")) MPI_Wait(&shared.request, MPI_STATUS_IGNORE);
         if (op_is(b, "whole"))
-            MPI_Send(shared.message, (int)b->size * b->opt.threads, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-        MPI_Recv(NULL, 0, MPI_BYTE, 1, ANSWER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(shared.message, (int)b->size * b->opt.threads, MPI_BYTE, 1, 0, participants);
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, ANSWER, participants, MPI_STATUS_IGNORE);
         int64_t now = now_ns();
         shared.more = meter_add(&w->meter, last, now, 1);
         last = now;
     }
-    MPI_Send(&shared.more, 1, MPI_INT, 1, ORDER, MPI_COMM_WORLD);
+    MPI_Send(&shared.more, 1, MPI_INT, 1, ORDER, participants);
     gate_wait(&b->gate);
 }
 
@@ -117,20 +117,20 @@ static void receive(struct worker *w) {
     struct bench *b = w->bench;
     for (;;) {
         int more;
-        MPI_Recv(&more, 1, MPI_INT, 0, ORDER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&more, 1, MPI_INT, 0, ORDER, participants, MPI_STATUS_IGNORE);
         if (!more) return;
         if (op_is(b, "partitions")) {
             MPI_Start(&shared.request);
             MPI_Wait(&shared.request, MPI_STATUS_IGNORE);
         } else if (op_is(b, "whole")) {
-            MPI_Recv(shared.message, (int)b->size * b->opt.threads, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(shared.message, (int)b->size * b->opt.threads, MPI_BYTE, 0, 0, participants, MPI_STATUS_IGNORE);
         } else if (op_is(b, "messages")) {
             for (int t = 0; t < b->opt.threads; t++)
                 MPI_Irecv(shared.message + (size_t)t * b->size, (int)b->size, MPI_BYTE, 0, tag_of(b, t), b->workers[t].comm,
                           &shared.receives[t]);
             MPI_Waitall(b->opt.threads, shared.receives, MPI_STATUSES_IGNORE);
         }
-        MPI_Send(NULL, 0, MPI_BYTE, 0, ANSWER, MPI_COMM_WORLD);
+        MPI_Send(NULL, 0, MPI_BYTE, 0, ANSWER, participants);
     }
 }
 

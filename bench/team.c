@@ -120,9 +120,9 @@ static void repetition_begin(struct worker *w) {
     struct bench *b = w->bench;
     gate_wait(&b->gate);
     if (w->id == 0) {
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(participants);
         int64_t open = now_ns() + (int64_t)(b->opt.warm * 1e9);
-        MPI_Bcast(&open, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+        MPI_Bcast(&open, 1, MPI_INT64_T, 0, participants);
         b->open_ns = open;
     }
     gate_wait(&b->gate);
@@ -174,8 +174,8 @@ static void gather_times(struct bench *b, int measuring) {
     static struct histogram mine;
     memset(&mine, 0, sizeof mine);
     for (int t = 0; b->rank < measuring && t < b->opt.threads; t++) histogram_merge(&mine, b->workers[t].meter.times);
-    MPI_Reduce(mine.counts, b->times->counts, TIME_CLASSES, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&mine.longest_ns, &b->times->longest_ns, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(mine.counts, b->times->counts, TIME_CLASSES, MPI_UINT64_T, MPI_SUM, 0, participants);
+    MPI_Reduce(&mine.longest_ns, &b->times->longest_ns, 1, MPI_INT64_T, MPI_MAX, 0, participants);
     if (b->rank == 0) histogram_merge(b->all_times, b->times);
 }
 
@@ -197,7 +197,7 @@ static void repetition_end(struct worker *w, int rep) {
         mine[t] = (struct told){m->units, m->busy_ns, (double)m->longest_ns};
     }
     int fields = threads * TOLD_FIELDS;
-    MPI_Gather(mine, fields, MPI_DOUBLE, all, fields, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Gather(mine, fields, MPI_DOUBLE, all, fields, MPI_DOUBLE, 0, participants);
     if (b->times) gather_times(b, measuring);
     if (b->rank == 0) conclude(b, rep, all, threads * measuring);
     free(mine);
@@ -271,7 +271,7 @@ void measure(struct bench *b) {
     pvars_close(b, pvars, all_units);
     b->probe_after_ns = probe(b);
     int64_t wrong = b->wrong_bytes;
-    MPI_Reduce(&wrong, &b->wrong_bytes, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&wrong, &b->wrong_bytes, 1, MPI_INT64_T, MPI_SUM, 0, participants);
     if (b->subject->close) b->subject->close(b);
     times_free(b);
     free(b->workers);

@@ -21,10 +21,10 @@ static void open_window(struct bench *b) {
     MPI_Aint bytes = (MPI_Aint)((largest + CELL) * (size_t)b->opt.threads);
     void *memory;
     MPI_Info hints = hints_of(&b->opt);
-    MPI_Win_allocate(bytes, 1, hints, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_allocate(bytes, 1, hints, participants, &memory, &window);
     if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
     memset(memory, 0, (size_t)bytes);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(participants);
 }
 
 static void close_window(struct bench *b) {

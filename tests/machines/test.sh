@@ -146,11 +146,29 @@ slow() { # slow RANKS-EACH COMMAND..
 said=$(slow 1 timeout 100 "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "a bad network: $said"
 echo "ok   a bad network: $said"
 
+# Collectives against a naive oracle, and random programs, with any number of ranks a machine.
+oracle() { # oracle SEEDS OPERATIONS
+    OPERATIONS=$2 on 3 2 tests/collective/run.sh "$hydra" "$build/bin/mpicc" "$1" 2>&1
+}
+at_random() { # at_random RUNS [--windows]
+    on 3 1 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$hydra" --models per-vni-mutex,lock-free,offload \
+        --runs "$@" 2>&1
+}
+said=$(oracle "$seed" "$([ -n "$all" ] && echo 500 || echo 40)") || fail "collectives, seed $seed: $said"
+echo "ok   collectives against the oracle: $(tail -n 1 <<<"$said")"
+for windows in "" --windows; do
+    said=$(at_random "$([ -n "$all" ] && echo 200 || echo 3)" $windows) || fail "random programs $windows: $said"
+    echo "ok   random programs $windows: $(tail -n 1 <<<"$said")"
+done
+
 # These are about one machine.
 one_machine='choice_|coll_(blackboard|choices)|fortran_handles|lifetime_|many_ranks|memory_none|no_leaks|papers_|partitioned_without|pid_name|sessions$|sessions_(left|some)|threads_(counted|thousands)|topology_at|win_(killed|lock_order|memory|no_memory|objects)'
 if [ -n "$all" ]; then
     models=$("$build/bin/heddle" models --names --form heddle | paste -sd ,)
-    programs 2 1 --models "$models" -k "^(?!$one_machine)" && programs 4 2 --models per-vni-mutex -k "^(?!$one_machine)"
+    programs 2 1 --models "$models" -k "^(?!$one_machine)" && programs 4 2 --models per-vni-mutex -k "^(?!$one_machine)" || exit
+    # It is built where the packages can be fetched. testSharedQuery takes it that all ranks share memory with rank 0.
+    tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 1 -k test_address >/dev/null || fail "mpi4py cannot be built"
+    MPIEXEC=$hydra on 2 2 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "2 4" -x testSharedQuery
     exit
 fi
 models=$("$build/bin/heddle" models --names --form heddle | tail -n +2 | paste -sd ,)
