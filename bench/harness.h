@@ -45,6 +45,7 @@ struct options {
     bool misses;        /* report cache misses */
     const char *hints[MAX_HINTS]; /* of windows: KEY=VALUE */
     int hint_count;
+    bool target_waits;  /* the target of one-sided operations waits in MPI */
     int onlookers;      /* ranks, the last ones, that take no part */
     int64_t launched_ns; /* CLOCK_MONOTONIC when mpiexec was started, 0 if unknown */
 };

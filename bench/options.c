@@ -44,6 +44,7 @@ _Noreturn void usage(const char *complaint) {
             "  --warm S            warm-up before each repetition (0.1)\n"
             "  --pvars A,B,..      performance variables of the library: what each grows for a unit of work\n"
             "  --misses            cache misses for a unit of rank 0's work, where the processor counts them\n"
+            "  --target sleeps|waits   outside of MPI or in MPI_Recv: the target of one-sided operations (sleeps)\n"
             "  --onlookers N       the last N ranks take no part: they wait in MPI_Recv (0)\n"
             "  --pin               every rank on a core of its own\n"
             "  --launched NS       CLOCK_MONOTONIC when mpiexec was started (start-up)\n",
@@ -155,6 +156,9 @@ void options_parse(struct options *opt, int argc, char **argv) {
             opt->threads = parse_int(name, value, 1, MAX_THREADS);
         } else if (strcmp(name, "--window") == 0) {
             opt->window = parse_int(name, value, 1, 1 << 16);
+        } else if (strcmp(name, "--target") == 0) {
+            opt->target_waits = strcmp(value, "waits") == 0;
+            if (!opt->target_waits && strcmp(value, "sleeps") != 0) usage("--target is sleeps or waits");
         } else if (strcmp(name, "--onlookers") == 0) {
             opt->onlookers = parse_int(name, value, 0, 1 << 16);
         } else if (strcmp(name, "--reps") == 0) {

@@ -1,7 +1,7 @@
 /* One-sided operations in windows of MPI_Win_allocate, within one MPI_Win_lock_all.
  *
  * put: rank 0's threads put to rank 1 (or get from it, or accumulate), windows of 64 operations and a flush; rank 1 does
- *     nothing. With one-flush only thread 0 flushes.
+ *     nothing, or waits in MPI_Recv (--target waits). With one-flush only thread 0 flushes.
  * putlatency: the same with a flush after each operation; also MPI_Fetch_and_op, of 8 bytes.
  * fetchop: every rank adds to a number of rank 0 (MPI_Fetch_and_op), with a flush after each.
  * winlock: every rank locks and unlocks rank 0's window, and does nothing inside. */
@@ -61,11 +61,21 @@ static void operate(enum kind kind, void *data, int size, MPI_Aint place) {
     }
 }
 
+/* The target's part in a repetition: its program sleeps outside of MPI, or waits in MPI for rank 0's end. */
+static void be_target(struct worker *w) {
+    if (w->bench->opt.target_waits) MPI_Recv(NULL, 0, MPI_BYTE, 0, w->other_tag, w->comm, MPI_STATUS_IGNORE);
+    else sleep_out(&w->meter);
+}
+
+static void release_target(struct worker *w) {
+    if (w->bench->opt.target_waits) MPI_Send(NULL, 0, MPI_BYTE, 1, w->other_tag, w->comm);
+}
+
 /* Windows of `count` operations, and a flush after each window if `flushes`. */
 static void put_windows_of(struct worker *w, int count, bool flushes) {
     struct bench *b = w->bench;
     if (b->rank != 0) {
-        sleep_out(&w->meter);
+        be_target(w);
         return;
     }
     int size = (int)b->size;
@@ -79,6 +89,7 @@ static void put_windows_of(struct worker *w, int count, bool flushes) {
         more = meter_add(&w->meter, last, now, count);
         last = now;
     }
+    release_target(w);
 }
 
 static void put_windows(struct worker *w) {
@@ -89,7 +100,7 @@ static void put_windows(struct worker *w) {
 static void put_alone(struct worker *w) {
     struct bench *b = w->bench;
     if (b->rank != 0) {
-        sleep_out(&w->meter);
+        be_target(w);
         return;
     }
     int size = (int)b->size;
@@ -105,6 +116,7 @@ static void put_alone(struct worker *w) {
         more = meter_add(&w->meter, last, now, CALLS_BETWEEN_CHECKS);
         last = now;
     }
+    release_target(w);
 }
 
 static void fetch(struct worker *w) {

@@ -10,11 +10,14 @@ static void attempt(const struct flavored *at) {
     CHECK_OK(MPI_Put(&value, 1, MPI_LONG, next, disp, 1, MPI_LONG, at->win));
     CHECK_OK(MPI_Accumulate(&value, 1, MPI_LONG, next, disp, 1, MPI_LONG, MPI_SUM, at->win));
     CHECK_OK(MPI_Fetch_and_op(&value, &result, MPI_LONG, next, disp, MPI_SUM, at->win));
+    CHECK_OK(MPI_Win_flush(next, at->win));
     CHECK_EQ(result, 10);
     CHECK_OK(MPI_Compare_and_swap(&value, &value, &result, MPI_LONG, next, disp, at->win));
+    CHECK_OK(MPI_Win_flush(next, at->win));
     CHECK_EQ(result, 15);
     CHECK_OK(MPI_Get_accumulate(&value, 1, MPI_LONG, &result, 1, MPI_LONG, next, disp, 1, MPI_LONG, MPI_NO_OP, at->win));
     CHECK_OK(MPI_Get(&result, 1, MPI_LONG, next, disp, 1, MPI_LONG, at->win));
+    CHECK_OK(MPI_Win_flush(next, at->win));
     CHECK_EQ(result, 15);
     // Nothing is copied here.
     CHECK_OK(MPI_Put(&value, 0, MPI_LONG, next, disp, 0, MPI_LONG, at->win));

@@ -85,7 +85,7 @@ pub use mailbox::{Inbox, Outbox, SharedOutbox};
 #[cfg(not(loom))]
 pub use network::{Exposed, Fetch, Network, NetworkChoice};
 #[cfg(not(loom))]
-pub use network::{Handler, OneSided, Polled, Request};
+pub use network::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};

@@ -25,11 +25,13 @@ use heddle_message::buffer::Buffer;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
-/// Bytes that the operation reads or writes at the origin, packed; null if there are none.
+/// Bytes that the operation reads or writes at the origin, packed; null if there are none. The results are
+/// there when the function returns if they are `needed`.
 #[derive(Debug, Clone, Copy)]
 struct Stream {
     operands: *const u8,
     results: *mut u8,
+    needed: bool,
 }
 
 impl Place<'_> {
@@ -63,7 +65,8 @@ impl Place<'_> {
                 before.as_mut_ptr()
             }
         };
-        let apply = |operands: *const u8| self.apply(accumulate, len, Stream { operands, results });
+        let needed = !before.is_empty();
+        let apply = |operands| self.apply(accumulate, len, Stream { operands, results, needed });
         match origin {
             Some(origin) => with_bytes(origin, |bytes| apply(bytes.as_ptr()))?,
             None => apply(std::ptr::null())?,
@@ -139,7 +142,8 @@ impl Place<'_> {
     }
 
     /// `MPI_Compare_and_swap`: stores `value` if the element here holds `expected`; `result` receives the
-    /// element before. All are elements of the place's datatype, a predefined one.
+    /// element before, as late as the data of [`get`](Self::get). All are elements of the place's datatype, a
+    /// predefined one.
     ///
     /// # Errors
     /// `MPI_ERR_TYPE` if the standard does not allow the type; `MPI_ERR_OTHER` if the kernel refuses a copy.
@@ -209,9 +213,11 @@ impl Place<'_> {
             let advance =
                 |pointer: *mut u8| if pointer.is_null() { pointer } else { pointer.wrapping_add(at) };
             let (operands, results) = (advance(stream.operands.cast_mut()), advance(stream.results));
-            // SAFETY: the streams are as long as the data, and the reads are finished below.
+            let thread = stream.needed.then_some(&reads);
+            // SAFETY: the streams are as long as the data. The reads are finished below, or the results are
+            // the program's, which leaves them alone until it completes the operation.
             unsafe {
-                far.accumulate(self.rank, wanted, address, (operands.cast_const(), results), len, &reads);
+                far.accumulate(self.rank, wanted, address, (operands.cast_const(), results), len, thread);
             };
         };
         for run in self.datatype().runs(self.count(), 0) {

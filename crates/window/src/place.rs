@@ -1,6 +1,7 @@
 //! Data within a target: checked once, then put, got and accumulated.
 
 use crate::answers::Answers;
+use crate::far::Far;
 use crate::remote::Remote;
 use crate::target::Target;
 use crate::window::Window;
@@ -201,7 +202,8 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// `MPI_Get`: copies the data from here to the origin.
+    /// `MPI_Get`: copies the data from here to the origin. From another machine it may come until
+    /// [`complete_fetches`](Window::complete_fetches), or the end of the epoch.
     ///
     /// # Errors
     /// The same as for [`put`](Self::put).
@@ -209,7 +211,10 @@ impl Place<'_> {
         check_fit(self.len, origin.len())?;
         match (self.buffer(), origin.contiguous()) {
             (Some(buffer), _) => buffer.copy_to(origin, self.len),
-            (None, Some(to)) => self.read_to(to)?,
+            (None, Some(to)) => match self.window.remote().far(self.rank) {
+                Some(far) => self.fetch_to(far, to),
+                None => self.read_to(to)?,
+            },
             (None, None) => {
                 let mut packed = vec![0; self.len];
                 self.read_to(packed.as_mut_ptr())?;
@@ -241,6 +246,17 @@ impl Place<'_> {
         }
         remote.finish(self.rank, &reads);
         result.map_err(|error| self.refused(&error))
+    }
+
+    /// Begins to copy the data from another machine, packed, to `to`.
+    fn fetch_to(&self, far: &Far, to: *mut u8) {
+        let mut at = 0;
+        for run in self.datatype.runs(self.count, 0) {
+            let here = (to.wrapping_add(at), run.len);
+            // SAFETY: the program has room for the data, and leaves that alone until it completes the get.
+            unsafe { far.read(self.rank, self.address_of(run.offset), here, None) };
+            at += run.len;
+        }
     }
 
     /// The address in the target's process of a run, which counts from the datatype's origin.

@@ -37,6 +37,11 @@ impl Processes {
         self.far.as_ref().filter(|far| far.has(rank))
     }
 
+    /// Waits until the data and results of operations on a rank are here.
+    pub(crate) fn complete_fetches(&self, rank: usize) {
+        self.far(rank).into_iter().for_each(|far| far.complete_fetches(rank));
+    }
+
     /// Returns true if the bytes lie in a region that a process has attached.
     pub(crate) fn is_attached(&self, rank: usize, address: u64, len: u64) -> bool {
         match self.far(rank) {
@@ -75,7 +80,7 @@ impl Remote for Processes {
             return unsafe { self.machine.read(rank, address, here, len, reads) };
         };
         // SAFETY: by the caller's promise.
-        unsafe { far.read(rank, address, here, len, reads) };
+        unsafe { far.read(rank, address, (here, len), Some(reads)) };
         Ok(())
     }
 

@@ -169,6 +169,13 @@ impl Window {
         fence(Ordering::SeqCst);
     }
 
+    /// Waits until data and results of this process's operations on a rank are here.
+    pub fn complete_fetches(&self, rank: i32) {
+        if let Ok(rank) = usize::try_from(rank) {
+            self.remote.complete_fetches(rank);
+        }
+    }
+
     /// `MPI_Win_sync`: orders this thread's accesses to its copy of the memory.
     #[inline(always)]
     pub fn sync(&self) {

@@ -40,7 +40,7 @@ use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
 use listener::{Beats, Duties, Listener};
-pub use one_sided::{Handler, OneSided, Polled, Request};
+pub use one_sided::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 pub(crate) use pace::Pace;
 pub use port::{Exposed, Fetch};
 pub(crate) use port::{Outgoing, Port, ProcessInfo};

@@ -10,6 +10,7 @@
 //! program that goes to sleep calls it before.
 
 use super::at_exit::{TARGET, end_at_exit, with_network};
+use super::buffers::LONGEST_PAYLOAD;
 use super::heartbeat;
 use super::listener::{Beats, Rhythm, Waits};
 use super::port::{Opened, Outgoing, Port, ProcessInfo};
@@ -29,6 +30,9 @@ const PAUSE: Duration = Duration::from_micros(200);
 
 /// The flag by which the port throttles its senders: it reads whatever comes, and has nothing to store.
 static NEVER: AtomicU32 = AtomicU32::new(0);
+
+/// The most bytes of a message's payload.
+pub const LONGEST_REQUEST: usize = LONGEST_PAYLOAD;
 
 /// A message of one-sided operations.
 #[derive(Debug, Clone, Copy)]

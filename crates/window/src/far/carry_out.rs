@@ -140,13 +140,15 @@ impl CarryOut {
         }
     }
 
-    /// Sends answers until there is no room.
+    /// Sends answers while there is room. Those to one receiver stay in order.
     fn send_answers(&self) {
-        let mut pending = self.pending();
+        let (mut pending, mut full) = (self.pending(), Vec::new());
         for _ in 0..pending.answers.len() {
             let Some(answer) = pending.answers.pop_front() else { break };
-            if !self.send(answer.0, &answer.1, &answer.2) {
+            let receiver = answer.0;
+            if full.contains(&receiver) || !self.send(receiver, &answer.1, &answer.2) {
                 // Another receiver may have room.
+                full.push(receiver);
                 pending.answers.push_back(answer);
             }
         }
@@ -178,7 +180,7 @@ impl Handler for CarryOut {
         let unknown = Garbage::Operation { kind: header.kind, operation: header.context };
         match kind {
             Kind::Value | Kind::Data => {
-                if !self.service.calls().answer(header.context, words[0], incoming.payload()) {
+                if !self.service.calls().answer(sender, header.context, words[0], incoming.payload()) {
                     self.refuse(sender, unknown);
                 }
             }

@@ -1,5 +1,6 @@
-//! Operations that are only counted: puts, and accumulates without a result. Each target says how many it has
-//! carried out; messages of one origin stay in order, so the first so many are complete.
+//! Operations that are counted: puts and accumulates without a result, of which each target says how many it
+//! has carried out, and gets and operations with a result, which are complete when their data is here.
+//! Messages of one process to another stay in order, so the first so many are complete.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::collections::HashMap;

@@ -13,15 +13,15 @@
 //! network's own atomic operations would not be.
 //!
 //! Messages of one process to another stay in order, so a word that is changed after a put is seen after it.
-//! Puts and accumulates without a result are complete at the target when `complete` returns;
-//! all others are when their function does.
+//! All operations of the program are complete when `complete` returns; those on words are when their function
+//! does.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `wire.rs` | the messages |
 //! | `accumulating.rs` | accumulates at their target |
-//! | `calls.rs` | operations that wait for their answers |
-//! | `counts.rs` | operations that are only counted |
+//! | `calls.rs` | operations whose answers have data |
+//! | `counts.rs` | operations that are counted until they are complete |
 //! | `part.rs` | this process's part of a window, as others reach it |
 //! | `service.rs` | sending, and waiting, for all windows of the process |
 //! | `carry_out.rs` | what is done with the messages that arrive |
@@ -38,6 +38,7 @@ mod wire;
 
 use crate::answers::Answers;
 use crate::geometry::WordAt;
+use calls::Waiter;
 pub(crate) use counts::Counts;
 use heddle_message::domain::Domain;
 use heddle_message::error::Result;
@@ -49,8 +50,11 @@ use std::time::Duration;
 pub(crate) use wire::WordOperation;
 use wire::{Kind, LONGEST, message};
 
-/// How many messages of one read may be under way.
-const DEPTH: u32 = 16;
+/// How many answers with data may be under way from a process: long ones, and short ones. The process keeps
+/// those that it has no room to send.
+const DEPTH: [u64; 2] = [16, 512];
+/// The least length of a long one, in bytes.
+const LONG: usize = 2048;
 /// The pauses between two looks at a word on another machine.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// How often a thread looks at a word, if it waits for a while only.
@@ -98,7 +102,10 @@ pub(crate) struct Far {
     window: u64,
     /// By rank; `None` for those of this machine.
     peers: Box<[Option<Peer>]>,
+    /// Operations without a result.
     counts: Arc<Counts>,
+    /// Those whose data comes to the program's memory.
+    fetches: Arc<Counts>,
 }
 
 impl Far {
@@ -113,10 +120,10 @@ impl Far {
         part: impl FnOnce(Arc<Counts>) -> Part,
     ) -> Result<Far> {
         let service = Arc::clone(service(domain)?);
-        let processes = peers.iter().map(|peer| peer.map(|peer| peer.process));
-        let counts = Arc::new(Counts::new(processes.collect()));
+        let processes: Vec<_> = peers.iter().map(|peer| peer.map(|peer| peer.process)).collect();
+        let [counts, fetches] = [processes.clone(), processes].map(|of| Arc::new(Counts::new(of)));
         service.add(window, part(Arc::clone(&counts)));
-        Ok(Far { service, window, peers, counts })
+        Ok(Far { service, window, peers, counts, fetches })
     }
 
     /// Peers reach this process's part no more.
@@ -137,19 +144,45 @@ impl Far {
         }
     }
 
-    /// Begins to copy `len` bytes at `address` in a process's address space to `here`.
+    /// The thread that waits for data, or else the window.
+    fn waiter<'a>(&'a self, rank: usize, thread: Option<&'a Answers>) -> Waiter<'a> {
+        thread.map_or(Waiter::Window(&self.fetches, rank), Waiter::Thread)
+    }
+
+    /// Awaits an answer with `len` bytes for `here`, once few others are under way. Returns its token.
     ///
     /// # Safety
-    /// `here` has room for the bytes, which nobody else uses until the reads are [finished](Self::finish).
-    pub(crate) unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize, reads: &Answers) {
+    /// That of [`Calls::begin`](calls::Calls::begin).
+    unsafe fn begin(&self, waiter: Waiter<'_>, here: *mut u8, len: usize) -> u64 {
+        let depth = DEPTH[usize::from(len < LONG)];
+        let under_way = || match waiter {
+            Waiter::Thread(answers) => answers.left().into(),
+            Waiter::Window(counts, rank) => counts.asked(rank) - counts.done(rank),
+        };
+        if under_way() >= depth {
+            self.service.wait_until(|| under_way() < depth);
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.service.calls().begin(waiter, here, len) }
+    }
+
+    /// Begins to copy `len` bytes at `address` in a process's address space to `here`, for a thread that
+    /// [finishes](Self::finish) the reads; without one they are complete after [`complete`](Self::complete).
+    ///
+    /// # Safety
+    /// `here` has room for the bytes, which nobody else uses until then.
+    pub(crate) unsafe fn read(
+        &self,
+        rank: usize,
+        address: u64,
+        (here, len): (*mut u8, usize),
+        thread: Option<&Answers>,
+    ) {
         let Peer { process, window } = self.peer(rank);
         for at in (0..len).step_by(LONGEST) {
             let part = LONGEST.min(len - at);
-            if reads.left() >= DEPTH {
-                self.service.wait_until(|| reads.left() < DEPTH);
-            }
             // SAFETY: by the caller's promise.
-            let token = unsafe { self.service.calls().begin(reads, here.wrapping_add(at), part) };
+            let token = unsafe { self.begin(self.waiter(rank, thread), here.wrapping_add(at), part) };
             let words = [address.wrapping_add(at as u64), part as u64, 0];
             self.service.send(process, &message(Kind::Read, 0, (window, token), words, 0), |_| {});
         }
@@ -195,7 +228,7 @@ impl Far {
     fn ask(&self, rank: usize, kind: Kind, aux: u16, words: [u64; 3]) -> u64 {
         let (Peer { process, window }, call) = (self.peer(rank), Answers::default());
         // SAFETY: no bytes are asked for.
-        let token = unsafe { self.service.calls().begin(&call, std::ptr::null_mut(), 0) };
+        let token = unsafe { self.begin(Waiter::Thread(&call), std::ptr::null_mut(), 0) };
         self.service.send(process, &message(kind, aux, (window, token), words, 0), |_| {});
         self.finish(&call);
         call.value()
@@ -205,8 +238,8 @@ impl Far {
     /// `operands` is null under `MPI_NO_OP`; the values before go to `results`, unless that is null.
     ///
     /// # Safety
-    /// The bytes are valid, those at `results` for writes, and nobody else uses these until the reads are
-    /// [finished](Self::finish).
+    /// The bytes are valid, those at `results` for writes, and nobody else uses these until they are there,
+    /// as in [`read`](Self::read).
     pub(crate) unsafe fn accumulate(
         &self,
         rank: usize,
@@ -214,7 +247,7 @@ impl Far {
         address: u64,
         (operands, results): (*const u8, *mut u8),
         len: usize,
-        reads: &Answers,
+        thread: Option<&Answers>,
     ) {
         let Peer { process, window } = self.peer(rank);
         let longest = LONGEST / size * size;
@@ -225,11 +258,8 @@ impl Far {
                 self.counts.ask(rank);
                 (Kind::Accumulate, self.window)
             } else {
-                if reads.left() >= DEPTH {
-                    self.service.wait_until(|| reads.left() < DEPTH);
-                }
                 // SAFETY: by the caller's promise.
-                let token = unsafe { self.service.calls().begin(reads, results.wrapping_add(at), part) };
+                let token = unsafe { self.begin(self.waiter(rank, thread), results.wrapping_add(at), part) };
                 (Kind::Fetch, token)
             };
             let bytes = if operands.is_null() { 0 } else { part };
@@ -241,10 +271,10 @@ impl Far {
     }
 
     /// Stores `value` in an element of `size` bytes at `address` if that holds `expected`; `result` receives
-    /// the element before.
+    /// the element before, until [`complete`](Self::complete) returns.
     ///
     /// # Safety
-    /// All three are valid for an element, `result` for writes.
+    /// All three are valid for an element, `result` for writes, and nobody else uses this until then.
     pub(crate) unsafe fn compare_and_swap(
         &self,
         rank: usize,
@@ -252,9 +282,9 @@ impl Far {
         (expected, value): (*const u8, *const u8),
         result: *mut u8,
     ) {
-        let (Peer { process, window }, call) = (self.peer(rank), Answers::default());
-        // SAFETY: by the caller's promise; the call ends below.
-        let token = unsafe { self.service.calls().begin(&call, result, size) };
+        let Peer { process, window } = self.peer(rank);
+        // SAFETY: by the caller's promise.
+        let token = unsafe { self.begin(self.waiter(rank, None), result, size) };
         let message = message(Kind::CompareAndSwap, 0, (window, token), [address, size as u64, 0], 2 * size);
         self.service.send(process, &message, |payload| {
             // SAFETY: the payload has room for two elements, which are valid by the caller's promise.
@@ -262,18 +292,25 @@ impl Far {
             // SAFETY: the same.
             unsafe { payload.wrapping_add(size).copy_from_nonoverlapping(value, size) };
         });
-        self.finish(&call);
     }
 
-    /// Waits until everything that was begun is complete at its target.
+    /// Waits until everything that was begun is complete.
     pub(crate) fn complete(&self) {
-        if self.counts.is_complete() {
-            return;
+        for counts in [&self.counts, &self.fetches].into_iter().filter(|counts| !counts.is_complete()) {
+            for rank in (0..self.peers.len()).filter(|rank| self.peers[*rank].is_some()) {
+                self.complete_rank(counts, rank);
+            }
         }
-        for rank in (0..self.peers.len()).filter(|rank| self.peers[*rank].is_some()) {
-            let asked = self.counts.asked(rank);
-            self.service.wait_until(|| self.counts.done(rank) >= asked);
-        }
+    }
+
+    /// Waits until the data and results of operations on a rank are here.
+    pub(crate) fn complete_fetches(&self, rank: usize) {
+        self.complete_rank(&self.fetches, rank);
+    }
+
+    fn complete_rank(&self, counts: &Counts, rank: usize) {
+        let asked = counts.asked(rank);
+        self.service.wait_until(|| counts.done(rank) >= asked);
     }
 
     /// Looks at a word until `is_over` accepts its value; so many times at most, if `looks` says so. Returns
@@ -316,6 +353,8 @@ impl Far {
 
 impl Drop for Far {
     fn drop(&mut self) {
+        // An epoch that was left open has data under way, for memory that the program may free now.
+        self.complete();
         self.withdraw();
     }
 }

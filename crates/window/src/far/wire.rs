@@ -17,10 +17,12 @@
 //! answers. The operator of an accumulate, or the operation on a word, is in `aux`.
 
 use crate::remote::Change;
-use heddle_transport::{Envelope, Header, Request};
+use heddle_transport::{Envelope, Header, LONGEST_REQUEST, Request};
 
-/// The longest payload: what fits into a packet of the network.
-pub(super) const LONGEST: usize = 16_000;
+/// The longest payload.
+pub(super) const LONGEST: usize = 64 << 10;
+
+const _: () = assert!(LONGEST <= LONGEST_REQUEST);
 
 /// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,8 +28,8 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::{RequestHandle, WinHandle};
 use std::ffi::c_int;
 
-/// Runs an operation that is complete when it returns, and gives the program the request
-/// of a complete operation.
+/// Runs an operation, waits until its data is here, and gives the program the request of a complete
+/// operation.
 fn at_once(
     request: Out<RequestHandle>,
     win: WinHandle,
@@ -45,6 +45,7 @@ fn at_once(
         return Err(Error::new(mpi::MPI_ERR_RMA_SYNC, message));
     }
     operation()?;
+    window.window.complete_fetches(rank);
     request.0 = SEND_DONE;
     Ok(())
 }
