@@ -1,6 +1,9 @@
 /* Collective operations: all ranks take part, in every thread on a communicator of its own. The figure is the mean time
  * of an operation in rank 0; with several threads, the mean over all of them.
  *
+ * In a stream of broadcasts rank 0 waits for nobody, and the others may fall far behind; with the roots in turns ("-turns")
+ * each rank waits for the others.
+ *
  * Every batch begins with a broadcast by which rank 0 says how many operations follow; 0 ends the repetition. Its part in
  * the time is small, and the same for all libraries. */
 #include "harness.h"
@@ -16,6 +19,8 @@ struct state {
     double *out, *in;
     /* Of "alltoallv": the elements for and from each rank, and where they begin. */
     int *counts, *starts;
+    /* Of the operations in turns: the next root. */
+    int root;
     MPI_Request request;
 };
 
@@ -28,7 +33,7 @@ static void prepare(struct worker *w) {
     /* The operations among all send and receive a block for each rank. */
     size_t bytes = (size_t)elements(b) * sizeof(double) * (size_t)b->ranks;
     size_t lists = sizeof(int) * (size_t)b->ranks;
-    *s = (struct state){buffer_new(bytes), buffer_new(bytes), buffer_new(lists), buffer_new(lists), MPI_REQUEST_NULL};
+    *s = (struct state){buffer_new(bytes), buffer_new(bytes), buffer_new(lists), buffer_new(lists), 0, MPI_REQUEST_NULL};
     for (int rank = 0; rank < b->ranks; rank++) {
         s->counts[rank] = elements(b);
         s->starts[rank] = rank * elements(b);
@@ -51,6 +56,10 @@ static void operate(struct worker *w, struct state *s) {
         MPI_Bcast(s->in, n, MPI_DOUBLE, 0, w->comm);
     } else if (op_is(b, "reduce")) {
         MPI_Reduce(s->out, s->in, n, MPI_DOUBLE, MPI_SUM, 0, w->comm);
+    } else if (op_is(b, "bcast-turns")) {
+        MPI_Bcast(s->in, n, MPI_DOUBLE, s->root++ % b->ranks, w->comm);
+    } else if (op_is(b, "reduce-turns")) {
+        MPI_Reduce(s->out, s->in, n, MPI_DOUBLE, MPI_SUM, s->root++ % b->ranks, w->comm);
     } else if (op_is(b, "allgather")) {
         MPI_Allgather(s->out, n, MPI_DOUBLE, s->in, n, MPI_DOUBLE, w->comm);
     } else if (op_is(b, "alltoall")) {
@@ -103,9 +112,9 @@ static void finish(struct worker *w) {
     free(s);
 }
 
-static const char *const ops[] = {"allreduce", "barrier",        "bcast",  "reduce",  "allgather",  "alltoall",
-                                  "alltoallv", "reduce-scatter", "gather", "scatter", "scan",       "iallreduce",
-                                  "persistent-allreduce",        NULL};
+static const char *const ops[] = {"allreduce",   "barrier",     "bcast",          "reduce",  "allgather", "alltoall",
+                                  "alltoallv",   "reduce-scatter", "gather",      "scatter", "scan",      "iallreduce",
+                                  "bcast-turns", "reduce-turns", "persistent-allreduce", NULL};
 
 const struct subject subject_collective = {
     .name = "collective",

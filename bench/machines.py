@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures Heddle and other MPI libraries between two machines, which network namespaces of this one play.
 
-  bench/machines.py [--peers mpich,mpich-ucx,openmpi,impi] [--rounds 5] [--cases REGEX] [--seconds 0.2] [--list]
+  bench/machines.py [--peers mpich,mpich-ucx,openmpi,impi,heddle-flat,heddle-leaders] [--rounds 5] [--cases REGEX] [--seconds 0.2] [--list]
 
 Each library compiles `mtbench` with its own mpicc and starts it with its own launcher (Heddle with MPICH's Hydra); the
 libraries take turns, case by case and round by round. Prints a line of JSON for each figure, and a table of medians with
@@ -20,12 +20,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = pathlib.Path(os.environ.get("HEDDLE_PEERS", ROOT / ".peers"))
-MACHINES = [sys.executable, str(ROOT / "tests/machines/with_machines.py"), "--machines", "2"]
+MACHINES = [sys.executable, str(ROOT / "tests/machines/with_machines.py"), "--machines"]
 REMOTE = ROOT / "tests/machines/remote"
 # Stands in the arguments of a launcher that fills machines by itself.
 RANKS_EACH = "RANKS_EACH"
 
-# A name, the arguments of mtbench, and the ranks of each machine.
+# A name, the arguments of mtbench, the ranks of each machine, and the machines if they are not two.
 CASES = [
     ("latency 8 B", "latency --sizes 8", 1),
     ("latency 1 KiB", "latency --sizes 1K", 1),
@@ -48,7 +48,24 @@ CASES = [
     ("get 8 B", "put --op get --sizes 8", 1),
     ("get 64 KiB", "put --op get --sizes 64K", 1),
     ("accumulate 8 B", "put --op accumulate --sizes 8", 1),
+    *(
+        (f"{op}{' ' + size if size else ''}, {machines} x {each}", f"collective --comms per-thread --op {op} --sizes {size.replace(' ', '').rstrip('iB') or 8}", each, machines)
+        for machines, each in ((2, 4), (4, 2))
+        for op, sizes in (
+            ("barrier", [""]),
+            *((op, ["8 B", "1 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]) for op in ("bcast-turns", "reduce-turns", "allreduce")),
+        )
+        for size in sizes
+    ),
 ]
+# Heddle with each collective operation among all processes, and with each by leaders.
+FLAT = {
+    "HEDDLE_BARRIER_ALGORITHM": "dissemination",
+    "HEDDLE_BCAST_LEADERS_BYTES": "0",
+    "HEDDLE_REDUCE_LEADERS_BYTES": "0",
+    "HEDDLE_ALLREDUCE_LEADERS_BYTES": "0",
+}
+LEADERS = {f"HEDDLE_{operation}_ALGORITHM": "leaders" for operation in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")}
 
 
 class Library:
@@ -65,11 +82,11 @@ class Library:
         command = [str(self.mpicc), "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-pthread", *sources, "-o", str(self.program), "-lm"]
         subprocess.run(command, check=True, env=os.environ | self.environment)
 
-    def run(self, arguments, each, seconds):
+    def run(self, arguments, each, machines, seconds):
         """The figures of one run, as mtbench prints them; none if it fails."""
-        command = [*MACHINES, "--ranks-each", str(each), "--", "timeout", "120", str(self.launcher)]
+        command = [*MACHINES, str(machines), "--ranks-each", str(each), "--", "timeout", "120", str(self.launcher)]
         command += [str(each) if argument == RANKS_EACH else argument for argument in self.arguments]
-        command += ["-n", str(2 * each), str(self.program), *arguments.split(), "--reps", "3", "--seconds", str(seconds)]
+        command += ["-n", str(machines * each), str(self.program), *arguments.split(), "--reps", "3", "--seconds", str(seconds)]
         done = subprocess.run(command, env=os.environ | self.environment, capture_output=True, text=True)
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         if done.returncode != 0 or not lines:
@@ -81,6 +98,8 @@ def libraries(peers):
     hydra = PEERS / "mpich/bin/mpiexec"
     known = {
         "heddle": Library("heddle", ROOT / "build", hydra),
+        "heddle-flat": Library("heddle-flat", ROOT / "build", hydra, FLAT),
+        "heddle-leaders": Library("heddle-leaders", ROOT / "build", hydra, LEADERS),
         "mpich": Library("mpich", PEERS / "mpich", hydra, {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}),
         "mpich-ucx": Library("mpich-ucx", PEERS / "mpich", hydra, {"MPIR_CVAR_CH4_NETMOD": "ucx", "UCX_TLS": "tcp,self"}),
         "openmpi": Library(
@@ -114,18 +133,18 @@ def main():
     options = parser.parse_args()
     cases = [case for case in CASES if re.search(options.cases, case[0])]
     if options.list:
-        print("\n".join(name for name, _, _ in cases))
+        print("\n".join(name for name, *_ in cases))
         return
     taking_part = libraries([name for name in options.peers.split(",") if name])
     for library in taking_part:
         library.compile()
     print(f"{'median of ' + str(options.rounds):34}" + "".join(f"{one.name:>14}" for one in taking_part) + "   to the best peer")
-    for name, arguments, each in cases:
+    for name, arguments, each, *machines in cases:
         values = {library.name: [] for library in taking_part}
         unit = ""
         for turn in range(options.rounds):
             for library in taking_part:
-                for figure in library.run(arguments, each, options.seconds):
+                for figure in library.run(arguments, each, *(machines or [2]), options.seconds):
                     print(json.dumps({"library": library.name, "round": turn, "case": name} | figure), file=sys.stderr)
                     values[library.name].append(figure["value"])
                     unit = figure.get("unit", "")

@@ -139,6 +139,28 @@ said=$(python3 "$here/with_machines.py" --machines 2 --ranks-each 2 --when "a wi
 grep -q "garbage to [1-9]" <<<"$said" || fail "windows, garbage $seed: $said"
 echo "ok   $(tail -n 1 <<<"$said")"
 
+# Collective operations by leaders: 3 ranks and 1; machines in turns; several leaders. Then with messages on each machine, under
+# other models, up to a number of bytes, by name, and where other algorithms are chosen.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/leaders" "$here/leaders.c" || fail "leaders.c does not compile"
+leaders() { # leaders MACHINES RANKS-EACH RANKS [MOST-BYTES [VARIABLE=VALUE..]]
+    local machines=$1 each=$2 ranks=$3 most=${4-}
+    said=$(on "$machines" "$each" env "${@:5}" timeout 60 "$hydra" -n "$ranks" "$build/tests/machines/leaders" $most 2>&1) || fail "leaders $*: $said"
+    [ "$most" = -1 ] || grep -q "operations by leaders: [1-9]" <<<"$said" || fail "leaders $*: $said"
+    echo "ok   leaders: $*"
+}
+chosen() { # chosen BARRIER BCAST REDUCE ALLREDUCE: the settings that choose these algorithms
+    printf 'HEDDLE_%s_ALGORITHM=%s\n' BARRIER "$1" BCAST "$2" REDUCE "$3" ALLREDUCE "$4"
+}
+up_to() { # up_to BYTES: the settings that choose leaders up to that many bytes
+    printf "HEDDLE_%s_LEADERS_BYTES=$1\n" BCAST REDUCE ALLREDUCE
+}
+for shape in "2 3 4" "2 1 4" "3 2 6" "4 2 7"; do leaders $shape; done
+leaders 2 2 4 '' HEDDLE_BLACKBOARDS=off
+for model in lock-free offload; do leaders 2 3 4 '' HEDDLE_MODEL="$model"; done
+leaders 2 2 4 1000 $(up_to 1000)
+leaders 2 2 4 '' $(chosen leaders leaders leaders leaders) $(up_to 0)
+leaders 2 2 4 -1 $(chosen dissemination binomial binomial recursive-doubling)
+
 # Delay, loss and frames out of order change nothing but the time.
 slow() { # slow RANKS-EACH COMMAND..
     python3 "$here/with_machines.py" --machines 2 --ranks-each "$1" --netem "delay 1ms 0.5ms loss 1% reorder 5%" -- "${@:2}"

@@ -117,7 +117,7 @@ const COLLECTIVES: &str = "\
 
 The algorithm of each operation, and the points where `auto` turns to another one. All processes of a job must choose alike. The choice
 holds for communicators with one group, and for the blocking, nonblocking and persistent forms. An algorithm that cannot do what is asked
-gives way to `auto`: so with an operator that does not commute, and where there is no blackboard. Sizes are those of the data: of the
+gives way to `auto`: so with an operator that does not commute, where there is no blackboard, and where there are no leaders. Sizes are those of the data: of the
 whole message or vector, or of a block.
 
 ";

@@ -1,11 +1,12 @@
 //! `MPI_Barrier`.
 
-use super::basic::by_dissemination;
+use super::basic::{bcast_by_tree, by_dissemination};
 use super::between_groups::barrier_between;
+use super::binomial::Binomial;
 use super::blackboard::Source;
 use super::choices::choices;
-use super::conversation::Conversation;
-use super::tag;
+use super::conversation::{Conversation, Leaders};
+use super::{Circle, tag};
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
@@ -20,6 +21,8 @@ pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
         barrier_between(talk);
     } else if talk.limits(choices().barrier).is_some() {
         on_blackboard(talk);
+    } else if let Some(machines) = talk.machines(choices().barrier, true) {
+        by_leaders(talk, Leaders::new(machines, None));
     } else {
         by_dissemination(talk);
     }
@@ -35,4 +38,56 @@ fn on_blackboard(talk: &mut Conversation<'_>) {
         talk.see(Source { round: 0, rank, whole: 0, offset: 0 });
     }
     talk.finish_round(0);
+}
+
+/// The ranks of each machine tell its leader that they are here, the leaders have a barrier, and each leader
+/// tells its machine that all are here.
+fn by_leaders<'a>(talk: &mut Conversation<'a>, leaders: Leaders<'a>) {
+    if leaders.has_others_here() {
+        talk.on_machine(leaders, tell_leader);
+    }
+    if leaders.is_one() {
+        talk.among_leaders(leaders, by_dissemination);
+    }
+    if leaders.has_others_here() {
+        talk.on_machine(leaders, hear_leader);
+    }
+}
+
+/// Rank 0 of those that act hears from all others.
+fn tell_leader(talk: &mut Conversation<'_>) {
+    if talk.limits(choices().barrier).is_some() {
+        talk.take_rounds(1);
+        if talk.rank() == 0 {
+            for rank in 1..talk.size() {
+                talk.see(Source { round: 0, rank, whole: 0, offset: 0 });
+            }
+        } else {
+            talk.publish(0, Buffer::empty(), Some(0));
+        }
+        talk.finish_round(0);
+    } else {
+        let node = Binomial::new(talk.rank(), talk.size());
+        for child in node.children() {
+            talk.receive(child, Buffer::empty());
+        }
+        if let Some(parent) = node.parent() {
+            talk.send(parent, Buffer::empty());
+        }
+    }
+}
+
+/// The other ranks that act hear from rank 0.
+fn hear_leader(talk: &mut Conversation<'_>) {
+    if talk.limits(choices().barrier).is_some() {
+        talk.take_rounds(1);
+        if talk.rank() == 0 {
+            talk.publish(0, Buffer::empty(), None);
+        } else {
+            talk.see(Source { round: 0, rank: 0, whole: 0, offset: 0 });
+        }
+        talk.finish_round(0);
+    } else {
+        bcast_by_tree(talk, &Buffer::empty(), Circle { root: 0, size: talk.size() });
+    }
 }

@@ -11,7 +11,7 @@
 //! | `neighborhood.rs` | the operations between neighbours in a topology |
 //! | `choices.rs` | the algorithms and switch points that the user chose |
 //! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
-//! | `conversation.rs` | the description: steps are carried out, or recorded |
+//! | `conversation` | the description: steps are carried out, or recorded |
 //! | `blackboard` | steps in memory that the processes share |
 //! | `parts.rs`, `offer.rs` | data of any length there: in parts, or in one round, published or exposed |
 //! | `recorder.rs` | the steps of an operation, recorded |

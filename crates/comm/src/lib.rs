@@ -18,6 +18,7 @@
 //! | [`lifetime`] | the lifetime in use, and the collector |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
 //! | [`blackboard`] | memory that the processes of a communicator share |
+//! | [`machines`] | the machines of a communicator's processes |
 //! | `comm` | communicators: [`CommRef`], [`Comm`] |
 //! | [`reference_counts`] | references that requests count, under `naive` and `suppress` |
 
@@ -33,6 +34,7 @@ pub mod external32;
 pub mod group;
 pub mod info;
 pub mod lifetime;
+pub mod machines;
 pub mod op;
 pub mod process;
 pub mod reference_counts;

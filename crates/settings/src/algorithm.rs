@@ -9,6 +9,8 @@ pub enum Algorithm {
     Auto,
     /// In memory that the processes share.
     Blackboard,
+    /// Among the processes of each machine, and among one leader of each machine.
+    Leaders,
     /// A message from or to each process.
     Linear,
     /// Messages along a binomial tree.
@@ -42,6 +44,13 @@ impl Choice for Algorithm {
             "blackboard",
             "in memory that the processes share, without messages, where there is such memory and the data are \
              not too long for it",
+        ),
+        (
+            Algorithm::Leaders,
+            "leaders",
+            "the processes of each machine act among themselves, on a blackboard of theirs, and one leader of each machine \
+             with the other leaders, by messages; only in the blocking form, and where there are several machines, one of \
+             them with several processes",
         ),
         (Algorithm::Linear, "linear", "a message between the root and each other process"),
         (Algorithm::Binomial, "binomial", "messages along a binomial tree: ⌈log₂ n⌉ one after the other"),
@@ -101,6 +110,13 @@ impl Algorithm {
     #[inline(always)]
     #[must_use]
     pub fn allows_blackboard(self) -> bool {
-        matches!(self, Algorithm::Auto | Algorithm::Blackboard)
+        matches!(self, Algorithm::Auto | Algorithm::Blackboard | Algorithm::Leaders)
+    }
+
+    /// Returns true if the operation may go by leaders. Unless that is chosen by its name, it must be
+    /// quicker.
+    #[must_use]
+    pub fn allows_leaders(self, is_quicker: bool) -> bool {
+        self == Algorithm::Leaders || is_quicker && self.allows_blackboard()
     }
 }

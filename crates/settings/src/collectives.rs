@@ -7,7 +7,7 @@
 //! operator that does not commute, or if there is no blackboard.
 
 use crate::algorithm::Algorithm::{
-    self, Auto, Batch, Binomial, Blackboard, Bruck, Dissemination, Linear, Pairwise, Rabenseifner,
+    self, Auto, Batch, Binomial, Blackboard, Bruck, Dissemination, Leaders, Linear, Pairwise, Rabenseifner,
     RecursiveDoubling, RecursiveHalving, Ring, ScatterRing,
 };
 use crate::given::variable_or;
@@ -85,8 +85,8 @@ macro_rules! collectives {
 
 collectives! {
     algorithms {
-        barrier: "HEDDLE_BARRIER_ALGORITHM", "MPI_Barrier", [Blackboard, Dissemination];
-        bcast: "HEDDLE_BCAST_ALGORITHM", "MPI_Bcast", [Blackboard, Binomial, ScatterRing];
+        barrier: "HEDDLE_BARRIER_ALGORITHM", "MPI_Barrier", [Blackboard, Leaders, Dissemination];
+        bcast: "HEDDLE_BCAST_ALGORITHM", "MPI_Bcast", [Blackboard, Leaders, Binomial, ScatterRing];
         gather: "HEDDLE_GATHER_ALGORITHM", "MPI_Gather and MPI_Gatherv (which has no tree)",
             [Blackboard, Linear, Binomial];
         scatter: "HEDDLE_SCATTER_ALGORITHM", "MPI_Scatter (MPI_Scatterv is always linear)",
@@ -95,14 +95,16 @@ collectives! {
         alltoall: "HEDDLE_ALLTOALL_ALGORITHM",
             "MPI_Alltoall, and of the v- and w-forms, which have messages of their own to each process, batch or pairwise",
             [Blackboard, Bruck, Batch, Pairwise];
-        reduce: "HEDDLE_REDUCE_ALGORITHM", "MPI_Reduce", [Blackboard, Binomial, Rabenseifner];
+        reduce: "HEDDLE_REDUCE_ALGORITHM", "MPI_Reduce", [Blackboard, Leaders, Binomial, Rabenseifner];
         allreduce: "HEDDLE_ALLREDUCE_ALGORITHM", "MPI_Allreduce",
-            [Blackboard, RecursiveDoubling, Rabenseifner];
+            [Blackboard, Leaders, RecursiveDoubling, Rabenseifner];
         reduce_scatter: "HEDDLE_REDUCE_SCATTER_ALGORITHM", "MPI_Reduce_scatter and MPI_Reduce_scatter_block",
             [Blackboard, RecursiveDoubling, RecursiveHalving, Pairwise];
         scan: "HEDDLE_SCAN_ALGORITHM", "MPI_Scan and MPI_Exscan", [Blackboard, RecursiveDoubling];
     }
     switch_points {
+        bcast_leaders_bytes: "HEDDLE_BCAST_LEADERS_BYTES", 2147483647,
+            "MPI_Bcast on several machines: data of up to this many bytes go by leaders, longer data by messages among all processes";
         bcast_scatter_bytes: "HEDDLE_BCAST_SCATTER_BYTES", 65536,
             "MPI_Bcast by messages: from this many bytes on, scatter-ring; a tree would send all the data ⌈log₂ n⌉ times one after the other";
         bcast_scatter_ranks: "HEDDLE_BCAST_SCATTER_RANKS", 4,
@@ -119,8 +121,12 @@ collectives! {
             "MPI_Alltoall by messages: from this many processes on, small blocks travel together";
         alltoall_batch_bytes: "HEDDLE_ALLTOALL_BATCH_BYTES", 32768,
             "MPI_Alltoall by messages: blocks up to this many bytes are sent all at once, larger ones pair by pair, so that only one message at a time crosses memory";
+        reduce_leaders_bytes: "HEDDLE_REDUCE_LEADERS_BYTES", 2147483647,
+            "MPI_Reduce on several machines: vectors of up to this many bytes go by leaders, longer ones by messages among all processes";
         reduce_rabenseifner_bytes: "HEDDLE_REDUCE_RABENSEIFNER_BYTES", 16384,
             "MPI_Reduce by messages: vectors from this many bytes on are reduced in pieces by all processes at once";
+        allreduce_leaders_bytes: "HEDDLE_ALLREDUCE_LEADERS_BYTES", 2147483647,
+            "MPI_Allreduce on several machines: vectors of up to this many bytes go by leaders, longer ones by messages among all processes";
         allreduce_rabenseifner_bytes: "HEDDLE_ALLREDUCE_RABENSEIFNER_BYTES", 16384,
             "MPI_Allreduce by messages: vectors from this many bytes on are reduced in pieces by all processes at once";
         reduce_scatter_pairwise_bytes: "HEDDLE_REDUCE_SCATTER_PAIRWISE_BYTES", 262144,

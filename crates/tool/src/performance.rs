@@ -399,6 +399,13 @@ fn events() -> Vec<Performance> {
             |totals| totals.events(Event::RemoteRead),
         ),
         variable(
+            "leader_collectives",
+            "collective operations in which the ranks of a machine acted among themselves, and a leader of each machine with the others",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::LeaderCollective),
+        ),
+        variable(
             "matching_steps",
             "elements compared to find the receive for a message, or the message for a receive",
             messages,

@@ -2,6 +2,7 @@
 
 mod blackboard;
 mod doubling;
+mod leaders;
 mod scattered;
 
 pub(super) use doubling::allreduce as by_doubling;
@@ -9,7 +10,7 @@ pub(super) use doubling::allreduce as by_doubling;
 use super::accumulator::Accumulator;
 use super::between_groups::allreduce_between;
 use super::choices::choices;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Leaders};
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
 use super::tag;
@@ -33,11 +34,31 @@ pub fn allreduce(
     if let Some(send) = &send {
         check_distinct(send, &receive)?;
     }
+    allreduce_everywhere(talk, reduction, send, receive)
+}
+
+/// Combines the operands of all ranks that act now at each of them.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+fn allreduce_everywhere<'d>(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'d>,
+    send: Option<Part<'d>>,
+    receive: Part<'d>,
+) -> Result<()> {
     let choices = choices();
     if let Some(limits) = talk.limits(choices.allreduce)
         && blackboard::allreduce(talk, reduction, send.unwrap_or(receive), receive.elements, limits)?
     {
         return Ok(());
+    }
+    let is_quicker = receive.len() <= choices.allreduce_leaders_bytes;
+    if let Some(machines) = talk.machines_for(reduction, choices.allreduce, is_quicker) {
+        let leaders = Leaders::new(machines, None);
+        return leaders::allreduce(talk, leaders, reduction, (send, receive), |talk, send| {
+            allreduce_everywhere(talk, reduction, send, receive)
+        });
     }
     if let Some(send) = send {
         talk.copy(&send.buffer(), &receive.buffer());

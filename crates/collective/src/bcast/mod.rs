@@ -1,12 +1,13 @@
 //! `MPI_Bcast`.
 
 mod blackboard;
+mod leaders;
 mod scatter_ring;
 
 use super::basic::bcast_by_tree;
 use super::between_groups::bcast_between;
 use super::choices::choices;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Leaders};
 use super::elements::Part;
 use super::{Circle, check_root, tag};
 use heddle_comm::blackboard::Limits;
@@ -23,6 +24,14 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
     }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     talk.name(tag::BCAST);
+    bcast_from(talk, data, circle)
+}
+
+/// Gives the root's data to all ranks that act now.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn bcast_from(talk: &mut Conversation<'_>, data: Part<'_>, circle: Circle) -> Result<()> {
     let choices = choices();
     // Of two ranks both copy a long message, each a half.
     let is_for_all = talk.size() > 2 || choices.bcast == Algorithm::Blackboard;
@@ -33,6 +42,11 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
     if let Some(limits) = talk.limits(choices.bcast).filter(fits) {
         blackboard::bcast(talk, data.buffer(), circle.root, limits)?;
         return Ok(());
+    }
+    let is_quicker = data.len() <= choices.bcast_leaders_bytes;
+    if let Some(machines) = talk.machines(choices.bcast, is_quicker) {
+        let leaders = Leaders::new(machines, Some(circle.root));
+        return leaders::bcast(talk, leaders, |talk, circle| bcast_from(talk, data, circle));
     }
     let in_pieces = match choices.bcast {
         Algorithm::Binomial => false,

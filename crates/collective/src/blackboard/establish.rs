@@ -1,7 +1,11 @@
 //! A communicator gets its blackboard by its first blocking operations, or by its first persistent one: rank
 //! 0 allocates it, and tells the others where it is. If one of them cannot map it, or must not
 //! (`HEDDLE_BLACKBOARDS`), all of them go on with messages. Then all say on it whether data may be exposed.
+//!
+//! Processes on different machines share no memory. They find out instead which of them share a machine, and
+//! those of each machine agree on a blackboard of their own.
 
+use super::machines::{is_on_one_machine, machines};
 use super::{Rounds, Source};
 use crate::binomial::Binomial;
 use crate::messages::{Channel, Messages};
@@ -9,7 +13,7 @@ use crate::tag;
 use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Span};
 use heddle_message::buffer::Buffer;
-use heddle_message::domain;
+use heddle_message::domain::{self, Domain};
 use heddle_transport::SharedRange;
 
 /// How many operations send messages before a communicator gets its blackboard: many live no longer.
@@ -29,7 +33,7 @@ pub(crate) fn on_blackboard(comm: &CommRef) -> Option<&Blackboard> {
 /// 6.13), and the operation will be started again and again; so the communicator gets its blackboard now.
 pub(crate) fn on_blackboard_from_now_on(comm: &CommRef) -> Option<&Blackboard> {
     if !comm.blackboard.is_decided() {
-        comm.blackboard.decide(agree(comm));
+        decide(comm);
     }
     comm.blackboard.get()
 }
@@ -40,35 +44,83 @@ fn establish(comm: &CommRef) -> Option<&Blackboard> {
     if comm.operations.next_blocking() < OPERATIONS_BEFORE {
         return None;
     }
-    comm.blackboard.decide(agree(comm));
+    decide(comm);
     comm.blackboard.get()
 }
 
-fn agree(comm: &CommRef) -> Option<Blackboard> {
-    let domain = domain::running()?;
-    let tree = Tree { comm, node: Binomial::new(comm.rank(), comm.size()) };
-    let processes = || comm.group.world_ranks();
+/// Lets the communicator have a blackboard, machines with a blackboard each, or neither.
+fn decide(comm: &CommRef) {
+    let blackboard = domain::running().and_then(|domain| {
+        if is_on_one_machine(comm, domain) {
+            return agree(Members { comm, ranks: None, rank: comm.rank(), size: comm.size() }, domain);
+        }
+        let machines = Box::new(machines(comm, domain)?);
+        let (ranks, rank) = (machines.members(), machines.own_position());
+        if ranks.len() > 1 {
+            machines
+                .blackboard
+                .decide(agree(Members { comm, ranks: Some(ranks), rank, size: ranks.len() }, domain));
+        }
+        // Only an erroneous program has two operations at once that decide.
+        let _ = comm.machines.set(machines);
+        None
+    });
+    comm.blackboard.decide(blackboard);
+}
+
+/// The ranks of a communicator that share a machine.
+#[derive(Debug, Clone, Copy)]
+struct Members<'a> {
+    comm: &'a CommRef,
+    /// Their ranks in the communicator; `None` if they are all of its ranks.
+    ranks: Option<&'a [u32]>,
+    /// This process's rank among them.
+    rank: usize,
+    size: usize,
+}
+
+impl Members<'_> {
+    fn rank_in_communicator(self, rank: usize) -> usize {
+        self.ranks.map_or(rank, |ranks| ranks[rank] as usize)
+    }
+
+    /// Their ranks in the job.
+    fn processes(self) -> Vec<u32> {
+        match self.ranks {
+            None => self.comm.group.world_ranks(),
+            Some(ranks) => ranks
+                .iter()
+                .filter_map(|&rank| self.comm.group.world_rank(rank as usize))
+                .map(|world| world as u32)
+                .collect(),
+        }
+    }
+}
+
+fn agree(members: Members<'_>, domain: &'static Domain) -> Option<Blackboard> {
+    let tree = Tree { members, node: Binomial::new(members.rank, members.size) };
     let mut place = [0u64; 2];
     let mut blackboard = None;
-    // Processes on different machines share no memory.
-    let is_local = |rank| domain.fabric().is_local(rank as usize);
-    let may = domain.may_have_blackboards() && processes().iter().all(|&rank| is_local(rank));
-    if comm.rank() == 0 && may {
-        blackboard = Blackboard::allocate(domain, 0, processes()).ok();
+    let may = domain.may_have_blackboards();
+    if members.rank == 0 && may {
+        blackboard = Blackboard::allocate(domain, 0, members.processes()).ok();
         if let Some(range) = blackboard.as_ref().and_then(Blackboard::range) {
             place = [range.offset, range.len];
         }
     }
     let is_there = tree.down(&mut place) && place[1] != 0;
-    if is_there && comm.rank() != 0 && may {
+    if is_there && members.rank != 0 && may {
         let range = SharedRange { offset: place[0], len: place[1] };
-        blackboard = Blackboard::map(domain, comm.rank(), processes(), range).ok();
+        blackboard = Blackboard::map(domain, members.rank, members.processes(), range).ok();
     }
     let works = blackboard.is_some();
     let mut all = [u64::from(works), 0];
     let works = tree.up(&mut all) & tree.down(&mut all);
     let mut blackboard = blackboard.filter(|_| works && all[0] == 1)?;
-    if all_reach_all(comm, &blackboard) {
+    if let Some(ranks) = members.ranks {
+        blackboard.set_ranks(ranks);
+    }
+    if all_reach_all(members, &blackboard) {
         blackboard.allow_exposing();
     }
     Some(blackboard)
@@ -76,14 +128,14 @@ fn agree(comm: &CommRef) -> Option<Blackboard> {
 
 /// Asks all processes whether they can copy from the memory of all others. It is the first round of the
 /// blackboard, and all processes are there.
-fn all_reach_all(comm: &CommRef, blackboard: &Blackboard) -> bool {
+fn all_reach_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &Blackboard) -> bool {
     let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
     let mut answer = [u64::from(blackboard.reaches_all()), 0];
-    let own = bytes(&mut answer);
-    rounds.until_finished(comm.vni(), || rounds.publish(0, (&own, Span::of(&own)), None));
+    let buffer = bytes(&mut answer);
+    rounds.until_finished(comm.vni(), || rounds.publish(0, (&buffer, Span::of(&buffer)), None));
     let mut messages = Messages::default();
     let mut is_true = answer[0] == 1;
-    for rank in (0..comm.size()).filter(|&rank| rank != comm.rank()) {
+    for rank in (0..size).filter(|&rank| rank != own) {
         let mut answer = [0; 2];
         let room = bytes(&mut answer);
         let source = Source { round: 0, rank, whole: room.len(), offset: 0 };
@@ -97,23 +149,23 @@ fn all_reach_all(comm: &CommRef, blackboard: &Blackboard) -> bool {
 /// The tree of messages by which the processes agree.
 #[derive(Debug)]
 struct Tree<'a> {
-    comm: &'a CommRef,
+    members: Members<'a>,
     node: Binomial,
 }
 
 impl Tree<'_> {
     fn channel(&self) -> Channel<'_> {
-        Channel { comm: self.comm, tag: tag::BLACKBOARD }
+        Channel { comm: self.members.comm, tag: tag::BLACKBOARD }
     }
 
     /// Gives all processes the words of rank 0. Returns false if a message has failed.
     fn down(&self, words: &mut [u64; 2]) -> bool {
         let mut messages = Messages::default();
         if let Some(parent) = self.node.parent() {
-            messages.receive(self.channel(), parent, bytes(words));
+            messages.receive(self.channel(), self.members.rank_in_communicator(parent), bytes(words));
         }
         for child in self.node.children().rev() {
-            messages.send(self.channel(), child, bytes(words));
+            messages.send(self.channel(), self.members.rank_in_communicator(child), bytes(words));
         }
         messages.take_error().is_none()
     }
@@ -123,11 +175,11 @@ impl Tree<'_> {
         let mut messages = Messages::default();
         for child in self.node.children() {
             let mut of_child = [0; 2];
-            messages.receive(self.channel(), child, bytes(&mut of_child));
+            messages.receive(self.channel(), self.members.rank_in_communicator(child), bytes(&mut of_child));
             words[0] &= of_child[0];
         }
         if let Some(parent) = self.node.parent() {
-            messages.send(self.channel(), parent, bytes(words));
+            messages.send(self.channel(), self.members.rank_in_communicator(parent), bytes(words));
         }
         messages.take_error().is_none()
     }

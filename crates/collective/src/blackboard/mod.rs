@@ -1,8 +1,10 @@
 //! Operations on a communicator's blackboard ([`heddle_comm::blackboard`]), step by step.
 //!
-//! By `establish.rs` the processes agree that they have one.
+//! By `establish.rs` the processes agree that they have one. `machines.rs` tells them which of them share a
+//! machine.
 
 mod establish;
+mod machines;
 
 pub(super) use establish::{on_blackboard, on_blackboard_from_now_on};
 
@@ -83,7 +85,7 @@ impl Rounds<'_> {
                 std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
             }),
             Data::Exposed(address) => self.fetch_exposed(source, address, room, messages),
-            Data::Nowhere => messages.fail(no_memory(source)),
+            Data::Nowhere => messages.fail(self.no_memory(source)),
         })
     }
 
@@ -91,17 +93,17 @@ impl Rounds<'_> {
     fn fetch_exposed(&self, source: Source, address: u64, room: &Buffer, messages: &mut Messages) {
         let address = address.wrapping_add(source.offset as u64);
         if let Err(error) = self.blackboard.copy_exposed(source.rank, address, room) {
-            messages.fail(not_copied(room.len(), "from", source.rank, &error));
+            messages.fail(not_copied(room.len(), "from", self.rank_of(source), &error));
         }
     }
 
     /// Copies data to room that a process has exposed. Returns false if it is not there yet.
     pub(super) fn deliver(&self, destination: Source, data: &Buffer, messages: &mut Messages) -> bool {
         self.with(destination, messages, |room, messages| {
-            let Data::Exposed(address) = room else { return messages.fail(no_memory(destination)) };
+            let Data::Exposed(address) = room else { return messages.fail(self.no_memory(destination)) };
             let address = address.wrapping_add(destination.offset as u64);
             if let Err(error) = self.blackboard.copy_to_exposed(destination.rank, address, data) {
-                messages.fail(not_copied(data.len(), "to", destination.rank, &error));
+                messages.fail(not_copied(data.len(), "to", self.rank_of(destination), &error));
             }
         })
     }
@@ -122,7 +124,7 @@ impl Rounds<'_> {
                 // finished the round; the vectors are the operation's.
                 unsafe { combiner.combine((data, target.operands), target.result, target.count) };
             }
-            Data::Exposed(_) | Data::Nowhere => messages.fail(no_memory(source)),
+            Data::Exposed(_) | Data::Nowhere => messages.fail(self.no_memory(source)),
         })
     }
 
@@ -175,9 +177,21 @@ impl Rounds<'_> {
         }
     }
 
+    /// The rank in the communicator of a process that publishes.
+    fn rank_of(&self, source: Source) -> usize {
+        self.blackboard.rank_in_communicator(source.rank)
+    }
+
+    #[cold]
+    fn no_memory(&self, source: Source) -> Error {
+        let (rank, whole) = (self.rank_of(source), source.whole);
+        let message = format!("there is no shared memory for the {whole} bytes of rank {rank}");
+        Error::new(mpi::MPI_ERR_NO_MEM, message)
+    }
+
     #[cold]
     fn reason(&self, source: Source, published: &Published) -> Error {
-        let Source { rank, whole, .. } = source;
+        let (rank, whole) = (self.rank_of(source), source.whole);
         if published.what != self.operation as u32 {
             let message = format!(
                 "rank {rank} takes part in another collective operation than this rank: all ranks of a \
@@ -194,12 +208,6 @@ fn not_copied(len: usize, direction: &str, rank: usize, error: &std::io::Error) 
     let message =
         format!("the kernel could not copy {len} bytes {direction} the memory of rank {rank}: {error}");
     Error::new(mpi::MPI_ERR_OTHER, message)
-}
-
-#[cold]
-fn no_memory(Source { rank, whole, .. }: Source) -> Error {
-    let message = format!("there is no shared memory for the {whole} bytes of rank {rank}");
-    Error::new(mpi::MPI_ERR_NO_MEM, message)
 }
 
 /// Attempts a step a few times; returns false if it did not succeed. Where there are more processes than

@@ -1,13 +1,14 @@
 //! `MPI_Reduce` and `MPI_Reduce_local`.
 
 mod blackboard;
+mod leaders;
 mod scattered;
 
 use super::basic::reduce_by_tree;
 use super::between_groups::reduce_between;
 use super::choices::choices;
-use super::conversation::Conversation;
-use super::elements::{Part, check_distinct};
+use super::conversation::{Conversation, Leaders};
+use super::elements::{Elements, Part, check_distinct};
 use super::reduction::Reduction;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::error::Result;
@@ -38,12 +39,33 @@ pub fn reduce(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     };
     talk.name(tag::REDUCE);
-    let receive = receive.map(|part| part.elements);
+    reduce_to(talk, reduction, operands, receive.map(|part| part.elements), circle)
+}
+
+/// Combines the operands of all ranks that act now at the root, which wants the result in `destination`.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn reduce_to<'d>(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'d>,
+    operands: Part<'d>,
+    destination: Option<Elements<'d>>,
+    circle: Circle,
+) -> Result<()> {
     let choices = choices();
     if let Some(limits) = talk.limits(choices.reduce)
-        && blackboard::reduce(talk, reduction, operands, receive, (circle.root, limits))?
+        && blackboard::reduce(talk, reduction, operands, destination, (circle.root, limits))?
     {
         return Ok(());
+    }
+    let is_quicker = operands.len() <= choices.reduce_leaders_bytes;
+    if let Some(machines) = talk.machines_for(reduction, choices.reduce, is_quicker) {
+        let leaders = Leaders::new(machines, Some(circle.root));
+        let data = (operands, destination);
+        return leaders::reduce(talk, leaders, reduction, data, |talk, operands, destination, circle| {
+            reduce_to(talk, reduction, operands, destination, circle)
+        });
     }
     let in_pieces = match choices.reduce {
         Algorithm::Binomial => false,
@@ -55,9 +77,9 @@ pub fn reduce(
         }
     };
     if in_pieces && reduction.commutes() {
-        scattered::reduce(talk, reduction, operands, receive, circle)?;
+        scattered::reduce(talk, reduction, operands, destination, circle)?;
     } else {
-        reduce_by_tree(talk, reduction, operands, receive, circle)?;
+        reduce_by_tree(talk, reduction, operands, destination, circle)?;
     }
     Ok(())
 }

@@ -163,6 +163,8 @@ pub struct Blackboard {
     rank: usize,
     /// The processes' ranks in the job.
     processes: Box<[u32]>,
+    /// Their ranks in the communicator, if it has others, too.
+    ranks: Option<Box<[u32]>>,
     layout: Layout,
     /// If this process has allocated it.
     _allocated: Option<Allocated>,
@@ -216,6 +218,7 @@ impl Blackboard {
             domain,
             rank,
             processes: processes.into(),
+            ranks: None,
             layout,
             _allocated: allocated,
             pages: Pages::slots(slot).map(|slot| Pages::new(slot, size)),
@@ -224,6 +227,16 @@ impl Blackboard {
             lanes_taken: AtomicU32::new(0),
             tasks: AtomicU32::new(0),
         }
+    }
+
+    /// Says which ranks of the communicator its processes have, if it has others, too.
+    pub fn set_ranks(&mut self, ranks: &[u32]) {
+        self.ranks = Some(ranks.into());
+    }
+
+    /// The rank in the communicator of its process `rank`.
+    pub fn rank_in_communicator(&self, rank: usize) -> usize {
+        self.ranks.as_ref().map_or(rank, |ranks| ranks[rank] as usize)
     }
 
     /// Where the other processes find it; `None` if this process has no job.

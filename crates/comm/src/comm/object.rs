@@ -6,13 +6,14 @@ use crate::blackboard;
 use crate::errhandler::{self, ErrhandlerCell};
 use crate::error::{Error, Result};
 use crate::group::Group;
+use crate::machines::Machines;
 use crate::session::Session;
 use crate::topology::Topology;
 use heddle_message::context::Context;
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A communicator.
 #[derive(Debug)]
@@ -38,6 +39,9 @@ pub struct Comm {
     pub operations: Operations,
     /// Its blackboard.
     pub blackboard: blackboard::Place,
+    /// Its machines, if there are several, and leaders are of use. Its processes agree on them when they
+    /// agree that it has no blackboard.
+    pub machines: OnceLock<Box<Machines>>,
     /// The buffer attached to it for buffered sends.
     pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
 }
@@ -87,6 +91,7 @@ impl Comm {
             topology: None,
             operations: Operations::default(),
             blackboard: blackboard::Place::default(),
+            machines: OnceLock::new(),
             bsend_buffer: Mutex::default(),
         }
     }

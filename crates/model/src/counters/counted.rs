@@ -80,8 +80,10 @@ pub enum Event {
     ThrottledSend,
     /// The data of a message was read from the memory of a sender on another machine.
     RemoteRead,
+    /// A collective operation was begun that goes by one leader a machine.
+    LeaderCollective,
 }
 
 impl Event {
-    pub(super) const COUNT: usize = 12;
+    pub(super) const COUNT: usize = 13;
 }

@@ -88,6 +88,7 @@ impl Totals {
             Event::Throttle,
             Event::ThrottledSend,
             Event::RemoteRead,
+            Event::LeaderCollective,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();

@@ -4,23 +4,34 @@
 //! A conversation carries each step out at once, or records it in a [`Schedule`]. So each algorithm is
 //! written once, for the blocking, the nonblocking and the persistent form of its operation. What it does may
 //! depend on ranks and counts, but not on data: a recorded step has not happened yet.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `subgroup.rs` | ranks that act among themselves: those of a machine, or the leaders |
+//! | `by_leaders.rs` | the parts of an operation that they have |
+//! | `temporaries.rs` | the library's memory for an operation |
 
-use super::blackboard::{Rounds, Source, Target, on_blackboard};
-use super::elements::Elements;
-use super::memory::Memory;
-use super::messages::{Among, Channel, Messages};
-use super::recorder::Recorder;
-use super::reduction::Reduction;
-use super::schedule::Schedule;
+mod by_leaders;
+mod subgroup;
+mod temporaries;
+
+pub(super) use subgroup::Leaders;
+
+use crate::blackboard::{Rounds, Source, Target, on_blackboard};
+use crate::elements::Elements;
+use crate::memory::Memory;
+use crate::messages::{Among, Channel, Messages};
+use crate::recorder::Recorder;
+use crate::reduction::Reduction;
+use crate::schedule::Schedule;
 use heddle_comm::blackboard::{Blackboard, Limits, Span};
-use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::Result;
 use heddle_comm::{CommRef, KeptComm};
-use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
 use heddle_message::progress::ended_promptly;
 use heddle_settings::Algorithm;
 use std::mem::replace;
+use subgroup::Subgroup;
 
 /// A collective operation talking to the other ranks.
 #[derive(Debug)]
@@ -30,6 +41,12 @@ pub struct Conversation<'a> {
     local: Option<KeptComm>,
     /// Whom the ranks of messages name now.
     among: Among,
+    /// If some ranks act among themselves now: those.
+    subgroup: Option<Subgroup<'a>>,
+    /// This process's rank among the ranks that act now.
+    rank: usize,
+    /// The number of ranks that act now.
+    size: usize,
     tag: i32,
     /// Its rounds on the blackboard, if it is carried out there at once.
     rounds: Option<Rounds<'a>>,
@@ -45,8 +62,6 @@ enum Form {
     Immediate(Messages),
     Recorded(Recorder),
 }
-
-static BYTE: TypeRef = TypeRef::predefined(&types::MPI_BYTE);
 
 impl<'a> Conversation<'a> {
     /// One that carries its steps out.
@@ -64,6 +79,9 @@ impl<'a> Conversation<'a> {
             comm,
             local: comm.local(),
             among: Among::Peers,
+            subgroup: None,
+            rank: comm.rank(),
+            size: comm.size(),
             tag: 0,
             rounds: None,
             memory: Vec::new(),
@@ -99,12 +117,16 @@ impl<'a> Conversation<'a> {
         self.comm
     }
 
+    /// This process's rank among those that act now: all, those of a machine, or the leaders.
+    #[inline(always)]
     pub(super) fn rank(&self) -> usize {
-        self.comm.rank()
+        self.rank
     }
 
+    /// The number of ranks that act now.
+    #[inline(always)]
     pub(super) fn size(&self) -> usize {
-        self.comm.size()
+        self.size
     }
 
     /// The other ranks, from the next one on: so not all turn to the same rank at once.
@@ -115,6 +137,7 @@ impl<'a> Conversation<'a> {
 
     /// Sends a message.
     pub(super) fn send(&mut self, to: usize, data: Buffer) {
+        let to = self.rank_in_communicator(to);
         let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.send(channel, to, data),
@@ -124,6 +147,7 @@ impl<'a> Conversation<'a> {
 
     /// Receives a message that fills a buffer.
     pub(super) fn receive(&mut self, from: usize, room: Buffer) {
+        let from = self.rank_in_communicator(from);
         let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.receive(channel, from, room),
@@ -132,7 +156,9 @@ impl<'a> Conversation<'a> {
     }
 
     /// Sends one message and receives another.
-    pub(super) fn exchange(&mut self, outgoing: (usize, Buffer), incoming: (usize, Buffer)) {
+    pub(super) fn exchange(&mut self, (to, data): (usize, Buffer), (from, room): (usize, Buffer)) {
+        let outgoing = (self.rank_in_communicator(to), data);
+        let incoming = (self.rank_in_communicator(from), room);
         let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.exchange(channel, outgoing, incoming),
@@ -142,6 +168,7 @@ impl<'a> Conversation<'a> {
 
     /// Begins to send a message; [`Conversation::complete`] waits for it.
     pub(super) fn begin_send(&mut self, to: usize, data: Buffer) {
+        let to = self.rank_in_communicator(to);
         let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.begin_send(channel, to, data),
@@ -151,6 +178,7 @@ impl<'a> Conversation<'a> {
 
     /// Begins to receive a message that fills a buffer; [`Conversation::complete`] waits for it.
     pub(super) fn begin_receive(&mut self, from: usize, room: Buffer) {
+        let from = self.rank_in_communicator(from);
         let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.begin_receive(channel, from, room),
@@ -168,7 +196,7 @@ impl<'a> Conversation<'a> {
 
     /// Copies data within the process, as if the rank sent it to itself.
     pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
-        let rank = self.rank();
+        let rank = self.comm.rank();
         match &mut self.form {
             Form::Immediate(messages) => messages.copy(rank, from, to),
             Form::Recorded(recorder) => recorder.copy(from, to),
@@ -196,17 +224,21 @@ impl<'a> Conversation<'a> {
             return None;
         }
         match &self.form {
-            Form::Immediate(_) => on_blackboard(self.comm).map(Blackboard::limits),
+            Form::Immediate(_) => {
+                on_blackboard(self.comm).or_else(|| self.blackboard_of_subgroup()).map(Blackboard::limits)
+            }
             Form::Recorded(recorder) => recorder.limits(recorder.blackboard_of(self.comm)?),
         }
     }
 
     /// Says that the operation takes this number of rounds on the blackboard, and sends no messages. To be
     /// called once, after [`limits`](Self::limits) has returned some, and as soon as
-    /// nothing can fail any more: all ranks count the rounds.
+    /// nothing can fail any more: all ranks count the rounds. In an operation by leaders that is true of each
+    /// of the parts that it has on a machine.
     #[inline(always)]
     pub(super) fn take_rounds(&mut self, rounds: u32) {
-        let Some(blackboard) = self.comm.blackboard.get() else { return };
+        let of_comm = self.comm.blackboard.get();
+        let Some(blackboard) = of_comm.or_else(|| self.blackboard_of_subgroup()) else { return };
         match &mut self.form {
             Form::Immediate(_) => {
                 let first = blackboard.begin(rounds);
@@ -331,60 +363,6 @@ impl<'a> Conversation<'a> {
                 ended_promptly(self.comm.vni());
             }
             _ => {}
-        }
-    }
-
-    /// Room for `count` elements, which lives as long as the operation, aligned for every basic type. The
-    /// gaps of a datatype are zeroed; data must be written before they are read.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn temporary<'d>(&mut self, datatype: &'d TypeRef, count: i64) -> Result<Elements<'d>> {
-        let (memory, address) = Memory::for_elements(datatype, count)?;
-        self.memory.push(memory);
-        // SAFETY: the memory has room for the elements, and lives as long as the operation.
-        Ok(unsafe { Elements::new(address, datatype) })
-    }
-
-    /// Room for a vector of operands.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn vector<'d>(&mut self, reduction: &Reduction<'d>, count: i64) -> Result<Elements<'d>> {
-        self.temporary(reduction.datatype(), count)
-    }
-
-    /// `destination`, or room for a vector of operands.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn vector_in<'d>(
-        &mut self,
-        destination: Option<Elements<'d>>,
-        reduction: &Reduction<'d>,
-        count: i64,
-    ) -> Result<Elements<'d>> {
-        destination.map_or_else(|| self.vector(reduction, count), Ok)
-    }
-
-    /// Room for `len` bytes.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn temporary_bytes(&mut self, len: usize) -> Result<Elements<'static>> {
-        self.temporary(&BYTE, len as i64)
-    }
-
-    /// Room for the data of a buffer in one piece: the buffer itself, or a temporary if the data has gaps.
-    /// Returns whether it is a temporary, between which and the buffer the data must be copied.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn in_one_piece(&mut self, buffer: &Buffer) -> Result<(Elements<'static>, bool)> {
-        match buffer.contiguous() {
-            // SAFETY: the buffer's bytes are valid for the operation.
-            Some(address) => Ok((unsafe { Elements::new(address, &BYTE) }, false)),
-            None => Ok((self.temporary_bytes(buffer.len())?, true)),
         }
     }
 
