@@ -39,15 +39,28 @@ CASES = [
         for comms in ("per-thread", "shared")
     ),
     ("clients 16", "clients --sizes 8 --threads 16", 1),
-    ("put 8 B", "put --sizes 8", 1),
-    ("put 8 B, 4 threads", "put --sizes 8 --threads 4", 1),
-    ("put 64 KiB", "put --sizes 64K", 1),
-    ("put and flush 8 B", "putlatency --sizes 8", 1),
-    ("get and flush 8 B", "putlatency --op get --sizes 8", 1),
-    ("fetch and add 8 B", "putlatency --op fetch --sizes 8", 1),
-    ("get 8 B", "put --op get --sizes 8", 1),
-    ("get 64 KiB", "put --op get --sizes 64K", 1),
-    ("accumulate 8 B", "put --op accumulate --sizes 8", 1),
+    # Two ranks of one machine, alone and while two of another machine wait.
+    *(
+        (f"{subject} 8 B within a machine, {machines} machines", f"{subject} --sizes 8 --comms per-thread --onlookers {2 * machines - 2}", 2, machines)
+        for subject in ("latency", "rate")
+        for machines in (1, 2)
+    ),
+    *(
+        (f"{name}, target {target}", f"{arguments} --target {target}", 1)
+        for target in ("sleeps", "waits")
+        for name, arguments in (
+            ("put 8 B", "put --sizes 8"),
+            ("put 8 B, 4 threads", "put --sizes 8 --threads 4"),
+            ("get 8 B", "put --op get --sizes 8"),
+            ("accumulate 8 B", "put --op accumulate --sizes 8"),
+            ("fetch and add 8 B, 64 and a flush", "put --op fetch --sizes 8"),
+            ("put 64 KiB", "put --sizes 64K"),
+            ("get 64 KiB", "put --op get --sizes 64K"),
+            ("put and flush 8 B", "putlatency --sizes 8"),
+            ("get and flush 8 B", "putlatency --op get --sizes 8"),
+            ("fetch and add 8 B", "putlatency --op fetch --sizes 8"),
+        )
+    ),
     *(
         (f"{op}{' ' + size if size else ''}, {machines} x {each}", f"collective --comms per-thread --op {op} --sizes {size.replace(' ', '').rstrip('iB') or 8}", each, machines)
         for machines, each in ((2, 4), (4, 2))

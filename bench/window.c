@@ -148,7 +148,7 @@ static void lock(struct worker *w) {
     }
 }
 
-static const char *const put_ops[] = {"put", "get", "accumulate", "one-flush", NULL};
+static const char *const put_ops[] = {"put", "get", "accumulate", "fetch", "one-flush", NULL};
 static const char *const latency_ops[] = {"put", "get", "accumulate", "fetch", NULL};
 static const char *const fetch_ops[] = {"add", NULL};
 static const char *const lock_ops[] = {"exclusive", "shared", "mixed", NULL};

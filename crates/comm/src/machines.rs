@@ -17,7 +17,7 @@ pub struct Machines {
     members: Box<[u32]>,
     /// This process's rank.
     rank: usize,
-    /// Whether the ranks of each machine follow each other.
+    /// True if the ranks of each machine follow each other.
     follow_each_other: bool,
     /// The blackboard of this process's machine.
     pub blackboard: Place,

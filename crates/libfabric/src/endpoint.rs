@@ -1,6 +1,9 @@
 //! An endpoint: it sends messages to addresses and receives them, with a domain, an address vector and a
 //! completion queue of its own.
 
+#[cfg(test)]
+mod tests;
+
 use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
 use crate::library::{NET, Provider};
@@ -385,8 +388,8 @@ impl Endpoint {
         may && (self.empty.is_none() || !self.has_completions())
     }
 
-    /// Returns true if there are completions in the queue. To ask the empty queue before a wait takes what has
-    /// come to the sockets, which show it no more.
+    /// Returns true if there are completions in the queue. To ask the empty queue before a wait takes what
+    /// has come to the sockets, which show it no more.
     fn has_completions(&self) -> bool {
         // SAFETY: a live queue.
         let read = unsafe { self.completions.as_ref() }.functions().read;
@@ -457,155 +460,6 @@ impl Drop for Endpoint {
         for object in objects.into_iter().flatten().map(NonNull::as_ptr) {
             // SAFETY: live, and what was made of it is closed before.
             unsafe { close(object) };
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{CONTEXT_BYTES, Depth, Library, Wish};
-
-    const DEPTH: Depth = Depth { sends: 16, receives: 16 };
-
-    /// A place for one message, with its context in front.
-    struct Place(Box<[u8; CONTEXT_BYTES + 256]>);
-
-    impl Place {
-        fn new() -> Place {
-            Place(Box::new([0; CONTEXT_BYTES + 256]))
-        }
-
-        fn context(&mut self) -> *mut u8 {
-            self.0.as_mut_ptr()
-        }
-
-        fn bytes(&mut self) -> *mut u8 {
-            self.context().wrapping_add(CONTEXT_BYTES)
-        }
-    }
-
-    /// Two endpoints, and the address of the second one for the first one.
-    fn pair() -> (Endpoint, Endpoint, Address) {
-        pair_of(&["tcp;ofi_rxm"])
-    }
-
-    /// The same, of the first of these providers that there is.
-    fn pair_of(names: &[&str]) -> (Endpoint, Endpoint, Address) {
-        let library = Library::open().expect("libfabric is installed");
-        let wish = |name: &&str| Wish { provider: Some((*name).to_owned()), domain: Some("lo".to_owned()) };
-        let provider = names.iter().find_map(|name| library.provider(&wish(name), DEPTH).ok());
-        let provider = Arc::new(provider.expect("the provider"));
-        let mut one = Endpoint::open(&provider).expect("an endpoint");
-        let other = Endpoint::open(&provider).expect("an endpoint");
-        let address = one.insert(&other.name().expect("a name")).expect("an address");
-        (one, other, address)
-    }
-
-    #[test]
-    fn memory_is_read_while_it_is_exposed() {
-        const LEN: usize = 3_000_000;
-        let (mut reader, mut owner, address) = pair();
-        let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
-        let (mut to, mut context) = (vec![0u8; LEN], Place::new());
-        // SAFETY: the memory outlives the registration.
-        let (exposed, memory) = unsafe { owner.expose(from.as_mut_ptr(), LEN, 77) }.expect("it is exposed");
-        // SAFETY: the memory outlives the registration.
-        let target = unsafe { reader.register_target(to.as_mut_ptr(), LEN) }.expect("it is registered");
-        let mut read = |offset: usize| {
-            let (mut taken, mut result) = (false, None);
-            while result.is_none() {
-                if !taken {
-                    let (from, to) = ((address, memory.from(offset)), to[offset..].as_mut_ptr());
-                    // SAFETY: the memory outlives the operation; nothing else uses it.
-                    let outcome = unsafe { reader.read(from, to, LEN - offset, &target, context.context()) };
-                    taken = outcome == Outcome::Taken;
-                }
-                let mut done = false;
-                let mut lost = None;
-                reader.poll(|_| done = true, |operation| lost = Some(operation));
-                owner.poll(|_| {}, |_| {});
-                result = if done { Some(true) } else { lost.map(|_| false) };
-            }
-            result == Some(true)
-        };
-        assert!(read(LEN / 3) && read(0));
-        drop(exposed);
-        assert!(!read(0), "memory that is exposed no more was read");
-        assert!(from == to);
-    }
-
-    #[test]
-    fn messages_arrive_in_order_and_wake_who_waits() {
-        let (mut from, mut to, address) = pair();
-        let mut places = [Place::new(), Place::new()];
-        for place in &mut places {
-            let (bytes, context) = (place.bytes(), place.context());
-            // SAFETY: the places outlive the endpoints' operations; nothing else uses them.
-            let outcome = unsafe { to.receive(bytes, 256, &Registered::NONE, context) };
-            assert_eq!(outcome, Outcome::Taken);
-        }
-        let mut sent = Place::new();
-        let mut taken = 0;
-        let mut arrived = Vec::new();
-        while arrived.len() < 2 {
-            taken += usize::from(match taken {
-                0 => from.inject(address, b"first") == Outcome::Taken,
-                1 => {
-                    let (bytes, context) = (sent.bytes(), sent.context());
-                    // SAFETY: the place outlives the endpoint's operation; nothing else uses it.
-                    unsafe { from.send(address, bytes, 256, &Registered::NONE, context) == Outcome::Taken }
-                }
-                _ => false,
-            });
-            from.poll(|_| {}, |lost| panic!("{}", lost.reason));
-            to.poll(|done| arrived.push((done.context, done.len)), |lost| panic!("{}", lost.reason));
-        }
-        let [mut first, mut second] = places;
-        assert_eq!(arrived, [(first.context(), 5), (second.context(), 256)]);
-        assert_eq!(first.0[CONTEXT_BYTES..][..5], *b"first");
-        assert!(to.wait_descriptor().is_some());
-        while !to.may_wait() {
-            to.poll(|_| {}, |_| {});
-        }
-        assert_eq!(second.bytes().align_offset(8), 0);
-    }
-
-    /// The net provider takes what has come to its sockets when it is asked before a wait.
-    #[test]
-    fn nobody_waits_while_there_is_something_to_poll_for() {
-        let (mut from, mut to, address) = pair_of(&[NET, "tcp"]);
-        let mut place = Place::new();
-        for turn in 0..100 {
-            let (bytes, context) = (place.bytes(), place.context());
-            // SAFETY: the place outlives the endpoints' operations; nothing else uses it.
-            let outcome = unsafe { to.receive(bytes, 256, &Registered::NONE, context) };
-            assert_eq!(outcome, Outcome::Taken);
-            while from.inject(address, b"word") != Outcome::Taken {
-                from.poll(|_| {}, |_| {});
-                to.poll(|_| {}, |_| {});
-            }
-            // The first message makes the connection, for which both have to poll.
-            let mut arrived = 0;
-            while turn == 0 && arrived == 0 {
-                from.poll(|_| {}, |_| {});
-                arrived = to.poll(|_| {}, |_| {});
-            }
-            while arrived == 0 {
-                from.poll(|_| {}, |_| {});
-                if !to.may_wait() {
-                    arrived = to.poll(|_| {}, |_| {});
-                    continue;
-                }
-                let fd = to.wait_descriptor().expect("a descriptor");
-                let mut watched = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-                // SAFETY: one descriptor.
-                assert_eq!(
-                    unsafe { libc::poll(&raw mut watched, 1, 10_000) },
-                    1,
-                    "message {turn} was missed"
-                );
-            }
         }
     }
 }

@@ -9,9 +9,9 @@
 //! | messages from rings | twice as many, up to [`RARELY`] |
 //! | nothing in the network, and nothing in the rings for [`QUIET`] looks | half as many |
 
-/// The most looks at the rings between two looks at the network. At 20 ns a look, the network takes about a
-/// hundredth of the time.
-const RARELY: u32 = 4096;
+/// The most looks at the rings between two looks at the network. At 10 ns a look that is a sixth of a
+/// millisecond, of which the network takes about a hundredth.
+const RARELY: u32 = 1 << 14;
 /// This many looks at the rings without a message are longer than any pause between two messages of a
 /// dialogue.
 const QUIET: u32 = 1024;
@@ -78,8 +78,8 @@ mod tests {
     fn messages_of_the_rings_make_looks_at_the_network_rare_but_not_none() {
         for every in [1, 10, 500] {
             let mut pace = Pace::new();
-            looks(&mut pace, 20_000, every);
-            let rare = looks(&mut pace, 1_000_000, every);
+            looks(&mut pace, 4 * RARELY as usize, every);
+            let rare = looks(&mut pace, 250 * RARELY as usize, every);
             assert!((200..300).contains(&rare), "a message each {every} looks: {rare}");
         }
     }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn without_messages_of_the_rings_looks_become_frequent() {
         let mut pace = Pace::new();
-        looks(&mut pace, 20_000, 1);
+        looks(&mut pace, 4 * RARELY as usize, 1);
         looks(&mut pace, 4 * RARELY as usize, 0);
         assert_eq!(looks(&mut pace, 1000, 0), 1000);
     }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_message_of_the_network_makes_looks_frequent_at_once() {
         let mut pace = Pace::new();
-        looks(&mut pace, 20_000, 1);
+        looks(&mut pace, 4 * RARELY as usize, 1);
         pace.looked(true);
         assert_eq!(looks(&mut pace, 100, 0), 100);
     }
