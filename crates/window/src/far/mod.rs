@@ -294,7 +294,10 @@ impl Far {
         });
     }
 
-    /// Waits until everything that was begun is complete.
+    /// Waits until everything that was begun is complete. Out of line, so that the path on one machine stays
+    /// short.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn complete(&self) {
         for counts in [&self.counts, &self.fetches].into_iter().filter(|counts| !counts.is_complete()) {
             for rank in (0..self.peers.len()).filter(|rank| self.peers[*rank].is_some()) {
