@@ -32,7 +32,7 @@ pub(crate) struct Peers<S: Rules> {
     maker: Maker,
 }
 
-/// Whatever a sending side is made from.
+/// Makes sending sides.
 #[derive(Debug)]
 struct Maker {
     fabric: Fabric,

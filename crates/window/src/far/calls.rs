@@ -5,7 +5,7 @@ use crate::answers::Answers;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Whoever waits for an answer.
+/// A party that waits for an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Waiter<'a> {
     /// A thread, until none of these is left.
@@ -14,7 +14,7 @@ pub(super) enum Waiter<'a> {
     Window(&'a Arc<Counts>, usize),
 }
 
-/// The same while the answer is under way.
+/// The party, as it is kept while the answer is under way.
 #[derive(Debug)]
 enum Told {
     Thread(*const Answers),
