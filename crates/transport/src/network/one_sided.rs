@@ -23,10 +23,15 @@ use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use heddle_platform::{Scope, background, futex};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// So long after the last poll of the program's threads the library's thread reads the port at the latest.
 const PAUSE: Duration = Duration::from_micros(200);
+
+/// So long after a message the library's thread polls on before it waits, if it has a core: the next message
+/// of a dialogue comes sooner, and to be woken for it takes as long as a trip.
+const SOON: Duration = Duration::from_micros(50);
 
 /// The flag by which the port throttles its senders: it reads whatever comes, and has nothing to store.
 static NEVER: AtomicU32 = AtomicU32::new(0);
@@ -128,15 +133,15 @@ impl OneSided {
         self.port.know(rank as u32, address);
     }
 
-    /// Starts the thread that reads, for a handler; only the first call counts. Returns false if the system
-    /// has no thread for it.
-    pub fn start(self: &Arc<Self>, handler: impl FnOnce() -> Box<dyn Handler>) -> bool {
+    /// Starts the thread that reads, for a handler; only the first call counts. It polls on for a while after
+    /// a message if it `has_core`. Returns false if the system has no thread for it.
+    pub fn start(self: &Arc<Self>, has_core: bool, handler: impl FnOnce() -> Box<dyn Handler>) -> bool {
         *self.started.get_or_init(|| {
             self.handler.get_or_init(handler);
             end_at_exit();
             let this = Arc::clone(self);
             // It lives as long as the process.
-            background::start(TARGET, None, move || this.read_for_ever()).is_ok()
+            background::start(TARGET, None, move || this.read_for_ever(has_core)).is_ok()
         })
     }
 
@@ -183,8 +188,26 @@ impl OneSided {
         if taken == 0 { Polled::Nothing } else { Polled::Something }
     }
 
+    /// Reads until nothing has come for that time, or a thread of the program polls. Returns true if there
+    /// was a message.
+    fn read_while_some_comes(&self, patience: Duration) -> bool {
+        let polls = self.polls.load(Ordering::Relaxed);
+        let mut last = None;
+        loop {
+            if self.read() == Polled::Something {
+                last = Some(Instant::now());
+                continue;
+            }
+            let may_come = last.is_some_and(|last: Instant| last.elapsed() < patience);
+            if !may_come || self.polls.load(Ordering::Relaxed) != polls {
+                return last.is_some();
+            }
+            thread::yield_now();
+        }
+    }
+
     /// The library's thread.
-    fn read_for_ever(self: Arc<Self>) {
+    fn read_for_ever(self: Arc<Self>, has_core: bool) {
         let mut rhythm = self.timeout.map(|timeout| {
             let this = Arc::clone(&self);
             let beat = Box::new(move || this.port.beat(timeout));
@@ -207,7 +230,7 @@ impl OneSided {
             }
             self.called.store(0, Ordering::SeqCst);
             with_network(|| {
-                while self.read() == Polled::Something {
+                if self.read_while_some_comes(if has_core { SOON } else { Duration::ZERO }) {
                     waits.are_not_in_vain();
                 }
             });

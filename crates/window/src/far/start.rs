@@ -26,7 +26,7 @@ pub(super) fn service(domain: &'static Domain) -> Result<&'static Arc<Service>> 
     let port = domain.fabric().one_sided().map_err(|error| failed(&error))?;
     let service = Arc::new(Service::new(domain, port));
     let carry_out = Arc::clone(&service);
-    if service.port().start(|| Box::new(CarryOut::new(carry_out))) {
+    if service.port().start(domain.has_cores(), || Box::new(CarryOut::new(carry_out))) {
         Ok(SERVICE.get_or_init(|| service))
     } else {
         Err(failed(&"there is no thread to be had"))

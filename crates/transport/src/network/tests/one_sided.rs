@@ -46,7 +46,7 @@ fn one_sided(rank: u32) -> (Arc<OneSided>, Arc<AtomicU64>) {
         ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives: || false, losses };
     let port = Arc::new(OneSided::new(process, opened, None).expect("a port"));
     let (own, sum) = (Arc::new(OnceLock::from(Arc::clone(&port))), Arc::default());
-    assert!(port.start(|| Box::new(Adder { port: own, sum: Arc::clone(&sum) })));
+    assert!(port.start(true, || Box::new(Adder { port: own, sum: Arc::clone(&sum) })));
     (port, sum)
 }
 
