@@ -71,8 +71,8 @@ static void check_result(const map *got, int count, int size, bool commutes, con
     }
 }
 
-// Whether the ranks of a communicator are on several machines, one of which has several of them; and whether those of each
-// machine follow each other.
+// The number of a communicator's machines. It is mixed if there are several, one of which has several of its ranks, and in order if
+// the ranks of each follow each other.
 static void shape(MPI_Comm comm, int *machines, bool *mixed, bool *in_order) {
     int rank, size, first, lowest[64];
     MPI_Comm here;

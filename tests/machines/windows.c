@@ -57,6 +57,12 @@ static void data_comes_back(void) {
     MPI_Get(back, LONG, MPI_BYTE, TARGET, DATA, LONG, MPI_BYTE, window);
     MPI_Win_flush(TARGET, window);
     CHECK(memcmp(bytes, back, LONG) == 0);
+    // A request is complete when its data is here.
+    MPI_Request request;
+    memset(back, 0, LONG);
+    MPI_Rget(back, LONG, MPI_BYTE, TARGET, DATA, LONG, MPI_BYTE, window, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(memcmp(bytes, back, LONG) == 0);
     MPI_Type_vector(2000, 3, 7, MPI_BYTE, &gaps);
     MPI_Type_commit(&gaps);
     MPI_Put(bytes + 1, 1, gaps, TARGET, DATA, 1, gaps, window);

@@ -365,7 +365,7 @@ mod tests {
         };
         let chosen = name(None).expect("TCP works on the loopback");
         assert!(name(Some(NET)).is_err() || chosen == NET, "{chosen}");
-        // Who asks for it gets it.
+        // A user who asks for the other one gets it.
         assert_eq!(name(Some(TCP_RXM)).expect("it is there"), TCP_RXM);
     }
 

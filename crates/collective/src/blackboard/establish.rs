@@ -6,13 +6,12 @@
 //! those of each machine agree on a blackboard of their own.
 
 use super::machines::{is_on_one_machine, machines};
-use super::{Rounds, Source};
+use super::{Rounds, Source, bytes};
 use crate::binomial::Binomial;
 use crate::messages::{Channel, Messages};
 use crate::tag;
 use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Span};
-use heddle_message::buffer::Buffer;
 use heddle_message::domain::{self, Domain};
 use heddle_transport::SharedRange;
 
@@ -183,9 +182,4 @@ impl Tree<'_> {
         }
         messages.take_error().is_none()
     }
-}
-
-fn bytes(words: &mut [u64; 2]) -> Buffer {
-    // SAFETY: the words outlive the message, which is complete when its function returns.
-    unsafe { Buffer::bytes(words.as_mut_ptr().cast(), size_of_val(words)) }
 }

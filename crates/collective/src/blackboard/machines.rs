@@ -1,11 +1,11 @@
 //! The ranks of a communicator that is on several machines tell each other which of them share one.
 
+use super::bytes;
 use crate::binomial::Binomial;
 use crate::messages::{Channel, Messages};
 use crate::tag;
 use heddle_comm::CommRef;
 use heddle_comm::machines::Machines;
-use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 
 /// Stands for a leader that is not known.
@@ -38,9 +38,4 @@ pub(super) fn machines(comm: &CommRef, domain: &Domain) -> Option<Machines> {
         messages.send(channel, child, bytes(&mut leaders));
     }
     messages.take_error().is_none().then(|| Machines::new(&leaders, comm.rank()))?
-}
-
-fn bytes(words: &mut [u32]) -> Buffer {
-    // SAFETY: the words outlive the message, which is complete when its function returns.
-    unsafe { Buffer::bytes(words.as_mut_ptr().cast(), size_of_val(words)) }
 }

@@ -210,6 +210,12 @@ fn not_copied(len: usize, direction: &str, rank: usize, error: &std::io::Error) 
     Error::new(mpi::MPI_ERR_OTHER, message)
 }
 
+/// The bytes of whole numbers, which a message or the blackboard takes before the caller goes on.
+fn bytes<N: Copy>(numbers: &mut [N]) -> Buffer {
+    // SAFETY: the numbers outlive the message, which is complete when its function returns.
+    unsafe { Buffer::bytes(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
+}
+
 /// Attempts a step a few times; returns false if it did not succeed. Where there are more processes than
 /// cores, another one may have to run first.
 #[inline(always)]

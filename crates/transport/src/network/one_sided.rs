@@ -7,7 +7,7 @@
 //! **Reading.** One thread at a time reads the port: a thread of the program that waits for an answer, or
 //! else the library's. The library's waits for the descriptor while no thread of the program has polled the
 //! port for a [`PAUSE`], and meanwhile only checks at intervals whether that is still so. A thread of the
-//! program that goes to sleep calls it before.
+//! program that goes to sleep calls it before. After a message it polls on until [`SOON`] is over.
 
 use super::at_exit::{TARGET, end_at_exit, with_network};
 use super::buffers::LONGEST_PAYLOAD;

@@ -30,7 +30,7 @@ struct Awaited {
     len: usize,
 }
 
-// SAFETY: the thread that waits leaves the answers and the memory alone until this one is there.
+// SAFETY: a thread that waits, or the program, leaves answers and memory alone until this one is there.
 unsafe impl Send for Awaited {}
 
 /// The answers that are awaited, by their tokens.

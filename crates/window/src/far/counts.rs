@@ -45,8 +45,7 @@ impl Counts {
     /// many.
     pub(super) fn count(&self, process: usize, count: u64) -> bool {
         let Some(rank) = self.ranks.get(&process) else { return false };
-        let (asked, done) = (self.asked(*rank), self.done(*rank));
-        if count > asked - done {
+        if count > self.under_way(*rank) {
             return false;
         }
         self.done[*rank].fetch_add(count, Ordering::SeqCst);
@@ -62,6 +61,13 @@ impl Counts {
     /// The operations that it has carried out.
     pub(super) fn done(&self, rank: usize) -> u64 {
         self.done[rank].load(Ordering::SeqCst)
+    }
+
+    /// The operations that a rank was asked for and has not carried out.
+    pub(super) fn under_way(&self, rank: usize) -> u64 {
+        // Those that are done first: other threads ask for more meanwhile, and those may be done, too.
+        let done = self.done(rank);
+        self.asked(rank) - done
     }
 
     /// Returns true if all operations were carried out that this thread has counted before.

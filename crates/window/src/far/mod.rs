@@ -157,7 +157,7 @@ impl Far {
         let depth = DEPTH[usize::from(len < LONG)];
         let under_way = || match waiter {
             Waiter::Thread(answers) => answers.left().into(),
-            Waiter::Window(counts, rank) => counts.asked(rank) - counts.done(rank),
+            Waiter::Window(counts, rank) => counts.under_way(rank),
         };
         if under_way() >= depth {
             self.service.wait_until(|| under_way() < depth);
