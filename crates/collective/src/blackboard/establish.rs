@@ -135,7 +135,7 @@ fn all_reach_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard:
     let mut messages = Messages::default();
     let mut is_true = answer[0] == 1;
     for rank in (0..size).filter(|&rank| rank != own) {
-        let mut answer = [0; 2];
+        let mut answer = [0_u64; 2];
         let room = bytes(&mut answer);
         let source = Source { round: 0, rank, whole: room.len(), offset: 0 };
         rounds.until(comm.vni(), || rounds.fetch(source, (&room, Span::of(&room)), &mut messages));
@@ -173,7 +173,7 @@ impl Tree<'_> {
     fn up(&self, words: &mut [u64; 2]) -> bool {
         let mut messages = Messages::default();
         for child in self.node.children() {
-            let mut of_child = [0; 2];
+            let mut of_child = [0_u64; 2];
             messages.receive(self.channel(), self.members.rank_in_communicator(child), bytes(&mut of_child));
             words[0] &= of_child[0];
         }
