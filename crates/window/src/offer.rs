@@ -44,6 +44,8 @@ pub struct Offer {
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
     pub needs_threads: u64,
+    /// 1 if processes of other machines read its memory through the network, and the memory's name there.
+    exposed: [u64; 3],
 }
 
 /// A [`SharedRange`] as it travels.
@@ -77,9 +79,17 @@ impl Offer {
         Offer { size, apart: u64::from(apart), ..Offer::default() }
     }
 
-    /// Says whether a process that has its window needs the others' window threads.
-    pub fn asking(needs_threads: bool) -> Offer {
-        Offer { needs_threads: u64::from(needs_threads), ..Offer::default() }
+    /// Says whether a process that has its window needs the others' window threads, and the name of its
+    /// memory for other machines.
+    pub fn asking(needs_threads: bool, exposed: Option<(u64, u64)>) -> Offer {
+        let exposed = exposed.map_or([0; 3], |(address, key)| [1, address, key]);
+        Offer { needs_threads: u64::from(needs_threads), exposed, ..Offer::default() }
+    }
+
+    /// The name of its memory for other machines, if it has one.
+    pub(crate) fn exposed(&self) -> Option<(u64, u64)> {
+        let [is_exposed, address, key] = self.exposed;
+        (is_exposed != 0).then_some((address, key))
     }
 
     /// Returns true if other processes can map the memory.

@@ -37,6 +37,16 @@ impl Processes {
         self.far.as_ref().filter(|far| far.has(rank))
     }
 
+    /// Those of other machines, if there are some.
+    pub(crate) fn all_far(&self) -> Option<&Far> {
+        self.far.as_ref()
+    }
+
+    /// The same, while the window is made.
+    pub(crate) fn all_far_mut(&mut self) -> Option<&mut Far> {
+        self.far.as_mut()
+    }
+
     /// Waits until the data and results of operations on a rank are here.
     pub(crate) fn complete_fetches(&self, rank: usize) {
         self.far(rank).into_iter().for_each(|far| far.complete_fetches(rank));

@@ -66,9 +66,8 @@ impl Window {
         let far = if processes.iter().all(|process| is_here(*process)) {
             None
         } else {
-            let peer = |(offer, process): (&Offer, &u32)| {
-                (!is_here(*process)).then(|| Peer { process: *process, window: offer.number() })
-            };
+            let peer =
+                |(offer, process): (&Offer, &u32)| (!is_here(*process)).then(|| Peer::new(*process, offer));
             let own = &targets[rank];
             Some(Far::new(domain, number, offers.iter().zip(&processes).map(peer).collect(), |counts| {
                 Part {
@@ -78,6 +77,7 @@ impl Window {
                     dynamic,
                     shared: own.is_shared(),
                     counts,
+                    exposed: None,
                 }
             })?)
         };
@@ -167,6 +167,16 @@ impl Window {
     pub(crate) fn complete_all(&self) {
         self.remote.complete();
         fence(Ordering::SeqCst);
+    }
+
+    /// The name of this process's memory for other machines, if they read it through the network.
+    pub fn exposed(&self) -> Option<(u64, u64)> {
+        self.remote.all_far()?.exposed()
+    }
+
+    /// Says how the other processes have [exposed](Self::exposed) their memory.
+    pub fn know_exposed(&mut self, told: &[Offer]) {
+        self.remote.all_far_mut().into_iter().for_each(|far| far.know_exposed(told));
     }
 
     /// Waits until data and results of this process's operations on a rank are here.

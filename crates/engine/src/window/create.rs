@@ -131,12 +131,13 @@ fn made(
     let window = Window::new(domain, Plan { lock, ..plan }, draft, &offers);
     // Nobody begins before all have mapped everything, and if one cannot, nobody has the window.
     let told = match &window {
-        Ok(window) => Offer::asking(window.needs_threads()),
+        Ok(window) => Offer::asking(window.needs_threads(), window.exposed()),
         Err(error) => Offer::failed(error),
     };
     let told = exchange(comm, told)?;
     check(&told, window.as_ref().err())?;
-    let window = window?;
+    let mut window = window?;
+    window.know_exposed(&told);
     if told.iter().any(|offer| offer.needs_threads != 0) {
         let started = window.start_thread();
         let told = started.as_ref().err().map_or_else(Offer::default, Offer::failed);

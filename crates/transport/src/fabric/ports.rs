@@ -3,7 +3,7 @@
 use super::Fabric;
 use crate::error::TransportError;
 use crate::geometry;
-use crate::network::{self, Exposed, Fetch, OneSided, Port};
+use crate::network::{self, Exposed, Fetch, Lasts, OneSided, Port};
 use std::sync::Arc;
 
 impl Fabric {
@@ -38,7 +38,7 @@ impl Fabric {
     pub unsafe fn expose(&self, (vni, peer): (usize, usize), start: *mut u8, len: usize) -> Option<Exposed> {
         let port = self.port(vni).filter(|_| !self.is_local(peer))?;
         // SAFETY: by the caller's promise.
-        unsafe { port.expose(start, len) }
+        unsafe { port.expose(start, len, Lasts::Shortly) }
     }
 
     /// Fetches data that a rank on another machine has exposed to this VNI. When all is there, a message from

@@ -42,6 +42,7 @@ use heddle_platform::atomic::AtomicU32;
 use listener::{Beats, Duties, Listener};
 pub use one_sided::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 pub(crate) use pace::Pace;
+pub(crate) use port::Lasts;
 pub use port::{Exposed, Fetch};
 pub(crate) use port::{Outgoing, Port, ProcessInfo};
 use signal::Signal;

@@ -13,7 +13,7 @@ use super::at_exit::{TARGET, end_at_exit, with_network};
 use super::buffers::LONGEST_PAYLOAD;
 use super::heartbeat;
 use super::listener::{Beats, Rhythm, Waits};
-use super::port::{Opened, Outgoing, Port, ProcessInfo};
+use super::port::{Exposed, Fetch, Lasts, Opened, Outgoing, Port, ProcessInfo};
 use super::signal::Signal;
 use crate::error::TransportError;
 use crate::ring::Incoming;
@@ -72,7 +72,7 @@ pub enum Polled {
 
 /// The port of a process for one-sided operations.
 pub struct OneSided {
-    port: Port,
+    port: Arc<Port>,
     address: String,
     timeout: Option<Duration>,
     handler: OnceLock<Box<dyn Handler>>,
@@ -106,7 +106,7 @@ impl OneSided {
         // SAFETY: the flag is static.
         let port = unsafe { Port::new(vnis, process, &raw const NEVER, signal, opened) };
         Ok(OneSided {
-            port: port.map_err(|source| TransportError::Reserve { source })?,
+            port: Arc::new(port.map_err(|source| TransportError::Reserve { source })?),
             address,
             timeout,
             handler: OnceLock::new(),
@@ -155,6 +155,26 @@ impl OneSided {
         let (header, len) = (&request.header, request.len);
         let message = Outgoing { traffic: Traffic::Protocol, header, len, extra: Some(&extra) };
         self.port.send(peer as u32, message, fill)
+    }
+
+    /// Lets peers read memory, past the thread that reads the port. Returns `None` if the provider has no
+    /// remote reads, or refuses.
+    ///
+    /// # Safety
+    /// The `len` bytes at `start` live longer than the result.
+    pub unsafe fn expose(&self, start: *mut u8, len: usize) -> Option<Exposed> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.port.expose(start, len, Lasts::Long) }
+    }
+
+    /// Fetches data from the memory of a peer, which has exposed it. When all is there, a message from this
+    /// process itself arrives. Returns false and does nothing if the data has to come in messages.
+    ///
+    /// # Safety
+    /// The memory that the data goes to is valid, and nobody else uses it until the message arrives.
+    pub unsafe fn fetch(&self, fetch: Fetch) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { self.port.fetch(fetch) }
     }
 
     /// Sends the packets that were left open.

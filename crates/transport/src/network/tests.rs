@@ -176,7 +176,8 @@ fn fetched_data_is_there_when_its_message_arrives() {
     let reader = port(&provider, 1, 7, 4).reading_at_most(LEN / 4);
     let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
     // SAFETY: the bytes outlive what is exposed.
-    let exposed = unsafe { owner.expose(from.as_mut_ptr(), LEN) }.expect("the provider has remote reads");
+    let exposed = unsafe { owner.expose(from.as_mut_ptr(), LEN, Lasts::Shortly) }
+        .expect("the provider has remote reads");
     let mut to = vec![vec![0; LEN]; 3];
     for (number, to) in (0u8..).zip(&mut to) {
         let done = (header(number.into()), [number; EXTRA_BYTES]);
@@ -216,7 +217,8 @@ fn threads_stay_awake_while_long_data_is_under_way_and_something_happens() {
         come_to_rest(&owner);
         come_to_rest(&reader);
         // SAFETY: the bytes outlive what is exposed.
-        let exposed = unsafe { owner.expose(data.as_mut_ptr(), data.len()) }.expect("it has remote reads");
+        let exposed = unsafe { owner.expose(data.as_mut_ptr(), data.len(), Lasts::Shortly) }
+            .expect("it has remote reads");
         sleep_or_stay(&owner);
         let mut to = vec![0; data.len()];
         let done = (header(0), [0; EXTRA_BYTES]);
@@ -364,7 +366,8 @@ fn a_rank_that_is_lost_while_its_memory_is_read_ends_the_process() {
     let other = Arc::new(other);
     let (mut from, mut to) = (vec![1u8; 100_000], vec![0u8; 100_000]);
     // SAFETY: the bytes outlive what is exposed.
-    let exposed = unsafe { other.expose(from.as_mut_ptr(), from.len()) }.expect("there are remote reads");
+    let exposed = unsafe { other.expose(from.as_mut_ptr(), from.len(), Lasts::Shortly) }
+        .expect("there are remote reads");
     let done = (header(0), [0; EXTRA_BYTES]);
     let fetch = Fetch { peer: 1, from: exposed.name(), to: to.as_mut_ptr(), len: to.len(), done };
     // SAFETY: the bytes are there until the end of the test.

@@ -6,7 +6,7 @@ use super::service::Service;
 use super::wire::{Kind, LONGEST, WordOperation, message};
 use crate::geometry::WordAt;
 use crate::operator::Accumulate;
-use heddle_transport::{Garbage, Handler, Incoming, LOST, Request};
+use heddle_transport::{Garbage, Handler, Header, Incoming, LOST, Request};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -50,11 +50,19 @@ impl CarryOut {
         self.service.domain().fabric().refuse(sender, what)
     }
 
-    /// A rank is lost, which the port says. Threads may wait for it, and it may hold locks: a window goes on
-    /// with all its processes or not at all.
+    /// Handles a message of the port itself about a process: data of it was read, or it is lost.
+    fn handle_own(&self, header: &Header, process: usize) {
+        if header.kind == LOST {
+            self.lose(process);
+        } else if header.kind == Kind::Fetched as u8 {
+            self.service.calls().answer(process, header.context, 0, &[]);
+        }
+    }
+
+    /// A rank is lost. Threads may wait for it, and it may hold locks: a window goes on with all its
+    /// processes or not at all.
     #[cold]
-    fn lose(&self, word: &[u8]) {
-        let Some(rank) = word.first_chunk().map(|word| u64::from_ne_bytes(*word) as usize) else { return };
+    fn lose(&self, rank: usize) {
         if self.service.parts().values().any(|part| part.counts.has(rank)) {
             let why = "it is one of the processes of a window, which cannot go on without it";
             self.service.domain().fabric().give_up(rank, why);
@@ -115,7 +123,7 @@ impl CarryOut {
                 unsafe { part.compare_and_swap(element, asked.payload.split_at(size), &mut before) };
                 self.answer(sender, asked.name, before);
             }
-            Kind::Value | Kind::Data | Kind::Done => return None,
+            Kind::Value | Kind::Data | Kind::Done | Kind::Fetched => return None,
         }
         Some(())
     }
@@ -165,10 +173,11 @@ impl CarryOut {
 impl Handler for CarryOut {
     fn handle(&self, sender: usize, incoming: &Incoming) {
         let header = incoming.header;
-        let Some(kind) = Kind::of(header.kind) else { self.refuse(sender, Garbage::Kind(header.kind)) };
-        if header.kind == LOST && sender == self.service.domain().fabric().rank() {
-            return self.lose(incoming.payload());
+        if sender == self.service.domain().fabric().rank() {
+            let process = incoming.payload().first_chunk().map(|word| u64::from_ne_bytes(*word) as usize);
+            return process.into_iter().for_each(|process| self.handle_own(&header, process));
         }
+        let Some(kind) = Kind::of(header.kind) else { self.refuse(sender, Garbage::Kind(header.kind)) };
         let form = Garbage::Form { kind: header.kind, len: incoming.len() };
         if !incoming.has_extra() {
             self.refuse(sender, form);

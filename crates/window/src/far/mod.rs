@@ -38,23 +38,27 @@ mod wire;
 
 use crate::answers::Answers;
 use crate::geometry::WordAt;
+use crate::offer::Offer;
 use calls::Waiter;
 pub(crate) use counts::Counts;
 use heddle_message::domain::Domain;
 use heddle_message::error::Result;
+use heddle_transport::{Exposed, Fetch};
 pub(crate) use part::Part;
 use service::Service;
 use start::service;
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wire::WordOperation;
-use wire::{Kind, LONGEST, message};
+use wire::{Kind, LONGEST, fetched, message};
 
 /// How many answers with data may be under way from a process: long ones, and short ones. The process keeps
 /// those that it has no room to send.
 const DEPTH: [u64; 2] = [16, 512];
 /// The least length of a long one, in bytes.
 const LONG: usize = 2048;
+/// The least length of data that is read through the network, in bytes.
+const REMOTE: usize = 32 << 10;
 /// The pauses between two looks at a word on another machine.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// How often a thread looks at a word, if it waits for a while only.
@@ -89,9 +93,25 @@ pub fn new_number(domain: &'static Domain) -> Result<u64> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer {
     /// Its rank in the job.
-    pub(crate) process: u32,
+    process: u32,
     /// The number of the window there.
-    pub(crate) window: u64,
+    window: u64,
+    /// Where its memory begins, in its own address space.
+    base: u64,
+    /// The name of the memory, if it is read through the network.
+    exposed: Option<(u64, u64)>,
+}
+
+impl Peer {
+    pub(crate) fn new(process: u32, offer: &Offer) -> Peer {
+        Peer { process, window: offer.number(), base: offer.address(), exposed: None }
+    }
+
+    /// The name of the memory at an address, if it is read through the network.
+    fn exposed_at(&self, address: u64) -> Option<(u64, u64)> {
+        let (start, key) = self.exposed?;
+        Some((start.wrapping_add(address.wrapping_sub(self.base)), key))
+    }
 }
 
 /// The processes of a window that are on other machines.
@@ -100,6 +120,8 @@ pub(crate) struct Far {
     service: Arc<Service>,
     /// The number of the window here.
     window: u64,
+    /// The name of this process's memory, if others read it through the network.
+    exposed: Option<(u64, u64)>,
     /// By rank; `None` for those of this machine.
     peers: Box<[Option<Peer>]>,
     /// Operations without a result.
@@ -122,8 +144,26 @@ impl Far {
         let service = Arc::clone(service(domain)?);
         let processes: Vec<_> = peers.iter().map(|peer| peer.map(|peer| peer.process)).collect();
         let [counts, fetches] = [processes.clone(), processes].map(|of| Arc::new(Counts::new(of)));
-        service.add(window, part(Arc::clone(&counts)));
-        Ok(Far { service, window, peers, counts, fetches })
+        let mut part = part(Arc::clone(&counts));
+        if part.size > 0 && !part.dynamic {
+            // SAFETY: the memory belongs to the window until all processes free it, which withdraws the part.
+            part.exposed = unsafe { service.port().expose(part.base, part.size as usize) };
+        }
+        let exposed = part.exposed.as_ref().map(Exposed::name);
+        service.add(window, part);
+        Ok(Far { service, window, exposed, peers, counts, fetches })
+    }
+
+    /// The name of this process's memory, if others read it through the network.
+    pub(crate) fn exposed(&self) -> Option<(u64, u64)> {
+        self.exposed
+    }
+
+    /// Says how the others have exposed their memory.
+    pub(crate) fn know_exposed(&mut self, told: &[Offer]) {
+        for (peer, offer) in self.peers.iter_mut().zip(told) {
+            peer.iter_mut().for_each(|peer| peer.exposed = offer.exposed());
+        }
     }
 
     /// Peers reach this process's part no more.
@@ -178,7 +218,12 @@ impl Far {
         (here, len): (*mut u8, usize),
         thread: Option<&Answers>,
     ) {
-        let Peer { process, window } = self.peer(rank);
+        let peer = self.peer(rank);
+        // SAFETY: by the caller's promise.
+        if len >= REMOTE && unsafe { self.fetch(rank, address, (here, len), thread) } {
+            return;
+        }
+        let Peer { process, window, .. } = peer;
         for at in (0..len).step_by(LONGEST) {
             let part = LONGEST.min(len - at);
             // SAFETY: by the caller's promise.
@@ -186,6 +231,31 @@ impl Far {
             let words = [address.wrapping_add(at as u64), part as u64, 0];
             self.service.send(process, &message(Kind::Read, 0, (window, token), words, 0), |_| {});
         }
+    }
+
+    /// Does that through the network. Returns false and does nothing if it has to be done by messages.
+    ///
+    /// # Safety
+    /// That of [`read`](Self::read).
+    unsafe fn fetch(
+        &self,
+        rank: usize,
+        address: u64,
+        (here, len): (*mut u8, usize),
+        thread: Option<&Answers>,
+    ) -> bool {
+        let peer = self.peer(rank);
+        let Some(from) = peer.exposed_at(address) else { return false };
+        // SAFETY: the answer has no data, since that is in the memory by then.
+        let token = unsafe { self.begin(self.waiter(rank, thread), here, 0) };
+        let done = fetched(token, peer.process);
+        let fetch = Fetch { peer: peer.process as usize, from, to: here, len, done };
+        // SAFETY: by the caller's promise.
+        let fetches = unsafe { self.service.port().fetch(fetch) };
+        if !fetches {
+            self.service.calls().answer(peer.process as usize, token, 0, &[]);
+        }
+        fetches
     }
 
     /// Waits until the data of reads is there.
@@ -199,7 +269,7 @@ impl Far {
     /// # Safety
     /// The bytes at `here` are valid.
     pub(crate) unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) {
-        let Peer { process, window } = self.peer(rank);
+        let Peer { process, window, .. } = self.peer(rank);
         for at in (0..len).step_by(LONGEST) {
             let part = LONGEST.min(len - at);
             let words = [address.wrapping_add(at as u64), 0, 0];
@@ -226,7 +296,7 @@ impl Far {
 
     /// Asks for a value.
     fn ask(&self, rank: usize, kind: Kind, aux: u16, words: [u64; 3]) -> u64 {
-        let (Peer { process, window }, call) = (self.peer(rank), Answers::default());
+        let (Peer { process, window, .. }, call) = (self.peer(rank), Answers::default());
         // SAFETY: no bytes are asked for.
         let token = unsafe { self.begin(Waiter::Thread(&call), std::ptr::null_mut(), 0) };
         self.service.send(process, &message(kind, aux, (window, token), words, 0), |_| {});
@@ -249,7 +319,7 @@ impl Far {
         len: usize,
         thread: Option<&Answers>,
     ) {
-        let Peer { process, window } = self.peer(rank);
+        let Peer { process, window, .. } = self.peer(rank);
         let longest = LONGEST / size * size;
         for at in (0..len).step_by(longest) {
             let part = longest.min(len - at);
@@ -282,7 +352,7 @@ impl Far {
         (expected, value): (*const u8, *const u8),
         result: *mut u8,
     ) {
-        let Peer { process, window } = self.peer(rank);
+        let Peer { process, window, .. } = self.peer(rank);
         // SAFETY: by the caller's promise.
         let token = unsafe { self.begin(self.waiter(rank, None), result, size) };
         let message = message(Kind::CompareAndSwap, 0, (window, token), [address, size as u64, 0], 2 * size);

@@ -8,6 +8,7 @@ use crate::geometry::WordAt;
 use crate::machine::change_word;
 use heddle_platform::Scope;
 use heddle_platform::atomic::Ordering;
+use heddle_transport::Exposed;
 use std::sync::Arc;
 
 /// The part of a window.
@@ -25,6 +26,8 @@ pub(crate) struct Part {
     pub(crate) shared: bool,
     /// This process's own operations on the others.
     pub(crate) counts: Arc<Counts>,
+    /// The memory, while others read it through the network.
+    pub(crate) exposed: Option<Exposed>,
 }
 
 // SAFETY: the memory belongs to the window, whose processes access it from any thread.

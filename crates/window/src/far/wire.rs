@@ -12,12 +12,13 @@
 //! | `Value` | token | | value | | |
 //! | `Data` | token | | | data | |
 //! | `Done` | origin's window | | count | | |
+//! | `Fetched`, from the process itself | token | | process | | |
 //!
 //! The context and the name are numbers of the process that gets the message, or got the request that it
 //! answers. The operator of an accumulate, or the operation on a word, is in `aux`.
 
 use crate::remote::Change;
-use heddle_transport::{Envelope, Header, LONGEST_REQUEST, Request};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, LONGEST_REQUEST, Request};
 
 /// The longest payload.
 pub(super) const LONGEST: usize = 64 << 10;
@@ -38,10 +39,11 @@ pub(super) enum Kind {
     Value,
     Data,
     Done,
+    Fetched,
 }
 
 impl Kind {
-    const ALL: [Kind; 10] = [
+    const ALL: [Kind; 11] = [
         Kind::Write,
         Kind::Read,
         Kind::Word,
@@ -52,6 +54,7 @@ impl Kind {
         Kind::Value,
         Kind::Data,
         Kind::Done,
+        Kind::Fetched,
     ];
 
     /// The kind with this number.
@@ -70,6 +73,14 @@ pub(super) fn message(
 ) -> Request {
     let envelope = Envelope::new((name >> 32) as i32, name as i32);
     Request { header: Header { kind: kind as u8, aux, context, envelope }, words, len }
+}
+
+/// The message that arrives from this process itself when data of a process was read.
+pub(super) fn fetched(token: u64, process: u32) -> (Header, [u8; EXTRA_BYTES]) {
+    let Request { header, .. } = message(Kind::Fetched, 0, (token, 0), [0; 3], 0);
+    let mut words = [0; EXTRA_BYTES];
+    words[..8].copy_from_slice(&u64::from(process).to_ne_bytes());
+    (header, words)
 }
 
 /// An operation on a word of a window block.

@@ -18,11 +18,21 @@ use heddle_libfabric::{Outcome, Registered, RemoteMemory};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Memory that a peer may read, until this is dropped.
+/// The time for which memory is exposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lasts {
+    /// Until a message was read, which has begun: threads that wait stay [awake](super::state::AWAKE) for it.
+    Shortly,
+    /// As long as the program likes.
+    Long,
+}
+
+/// Memory that peers may read, until this is dropped.
 #[derive(Debug)]
 pub struct Exposed {
     registered: Option<Registered>,
     memory: RemoteMemory,
+    lasts: Lasts,
     port: Arc<Port>,
 }
 
@@ -39,16 +49,23 @@ impl Drop for Exposed {
         // The registration belongs to the endpoint, which one thread at a time may use.
         let mut state = self.port.state();
         self.registered = None;
-        state.exposed -= 1;
+        if self.lasts == Lasts::Shortly {
+            state.exposed -= 1;
+        }
     }
 }
 
 impl Port {
-    /// Lets a peer read memory. Returns `None` if the provider has no remote reads, or refuses.
+    /// Lets peers read memory. Returns `None` if the provider has no remote reads, or refuses.
     ///
     /// # Safety
     /// The `len` bytes at `start` live longer than the result.
-    pub(crate) unsafe fn expose(self: &Arc<Port>, start: *mut u8, len: usize) -> Option<Exposed> {
+    pub(crate) unsafe fn expose(
+        self: &Arc<Port>,
+        start: *mut u8,
+        len: usize,
+        lasts: Lasts,
+    ) -> Option<Exposed> {
         if !self.has_remote_reads {
             return None;
         }
@@ -56,8 +73,10 @@ impl Port {
         // SAFETY: by the caller's promise; the registration keeps the port, and so the endpoint.
         let exposed = unsafe { state.endpoint.expose(start, len, random()) };
         let (registered, memory) = exposed.ok()?;
-        (state.exposed, state.last_progress) = (state.exposed + 1, Instant::now());
-        Some(Exposed { registered: Some(registered), memory, port: Arc::clone(self) })
+        if lasts == Lasts::Shortly {
+            (state.exposed, state.last_progress) = (state.exposed + 1, Instant::now());
+        }
+        Some(Exposed { registered: Some(registered), memory, lasts, port: Arc::clone(self) })
     }
 
     /// Fetches data from the memory of a peer. Returns false and does nothing if the provider refuses the

@@ -29,6 +29,7 @@ use crate::failure::Failure;
 pub use fetches::Fetch;
 use fetches::{Ended, Fetches};
 pub use fetching::Exposed;
+pub(crate) use fetching::Lasts;
 use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
