@@ -14,9 +14,16 @@ pub(crate) const VERSION: u32 = 1 << 16 | 14;
 pub(crate) const MSG: u64 = 1 << 1;
 pub(crate) const RMA: u64 = 1 << 2;
 pub(crate) const READ: u64 = 1 << 8;
+pub(crate) const WRITE: u64 = 1 << 9;
 pub(crate) const RECV: u64 = 1 << 10;
 pub(crate) const SEND: u64 = 1 << 11;
 pub(crate) const REMOTE_READ: u64 = 1 << 12;
+pub(crate) const REMOTE_WRITE: u64 = 1 << 13;
+
+/// `FI_COMPLETION`: the operation has a completion.
+pub(crate) const COMPLETION: u64 = 1 << 24;
+/// `FI_DELIVERY_COMPLETE`: the completion says that the data is at its target.
+pub(crate) const DELIVERY_COMPLETE: u64 = 1 << 28;
 
 /// Modes that this crate honours: each operation has a context with room for the provider.
 pub(crate) const MODES: u64 = CONTEXT | CONTEXT2;
@@ -330,6 +337,32 @@ pub(crate) struct RmaOps {
     pub(crate) size: usize,
     pub(crate) read:
         unsafe extern "C" fn(*mut Ep, *mut c_void, usize, *mut c_void, u64, u64, u64, *mut c_void) -> isize,
+    pub(crate) readv: Unused,
+    pub(crate) readmsg: Unused,
+    pub(crate) write: Unused,
+    pub(crate) writev: Unused,
+    pub(crate) writemsg: unsafe extern "C" fn(*mut Ep, *const MsgRma, u64) -> isize,
+}
+
+/// `struct fi_rma_iov`.
+#[repr(C)]
+pub(crate) struct RmaIov {
+    pub(crate) addr: u64,
+    pub(crate) len: usize,
+    pub(crate) key: u64,
+}
+
+/// `struct fi_msg_rma`.
+#[repr(C)]
+pub(crate) struct MsgRma {
+    pub(crate) msg_iov: *const libc::iovec,
+    pub(crate) desc: *mut *mut c_void,
+    pub(crate) iov_count: usize,
+    pub(crate) addr: u64,
+    pub(crate) rma_iov: *const RmaIov,
+    pub(crate) rma_iov_count: usize,
+    pub(crate) context: *mut c_void,
+    pub(crate) data: u64,
 }
 
 /// References to the parts of live objects and descriptions, which have all of them.

@@ -200,16 +200,17 @@ impl Endpoint {
         unsafe { self.register_for(abi::SEND | abi::RECV, start, len) }
     }
 
-    /// Registers memory that [`read`](Self::read) writes to, if the provider wants that.
+    /// Registers memory that [`read`](Self::read) writes to, or [`write`](Self::write) reads, if the provider
+    /// wants that.
     ///
     /// # Errors
     /// The library's.
     ///
     /// # Safety
     /// The `len` bytes at `start` and the endpoint live longer than the result.
-    pub unsafe fn register_target(&self, start: *mut u8, len: usize) -> Result<Registered, Error> {
+    pub unsafe fn register_for_copies(&self, start: *mut u8, len: usize) -> Result<Registered, Error> {
         // SAFETY: by the caller's promise.
-        unsafe { self.register_for(abi::READ, start, len) }
+        unsafe { self.register_for(abi::READ | abi::WRITE, start, len) }
     }
 
     /// # Safety
@@ -226,8 +227,9 @@ impl Endpoint {
         Owner { domain: self.domain, endpoint: self.endpoint, provider: &self.provider }
     }
 
-    /// Lets peers [read](Self::read) memory until the registration is dropped. `key` is a random number, by
-    /// which peers will name the memory unless the provider chooses another one.
+    /// Lets peers [read](Self::read) memory until the registration is dropped, and [write](Self::write) it if
+    /// they may. `key` is a random number, by which peers will name the memory unless the provider chooses
+    /// another one.
     ///
     /// # Errors
     /// The library's.
@@ -236,15 +238,16 @@ impl Endpoint {
     /// The `len` bytes at `start` and the endpoint live longer than the result.
     pub unsafe fn expose(
         &self,
-        start: *mut u8,
-        len: usize,
+        (start, len): (*mut u8, usize),
+        may_write: bool,
         key: u64,
     ) -> Result<(Registered, RemoteMemory), Error> {
         let bits = 8 * self.provider.info().of_domain().mr_key_size.min(8) as u32;
         let key = key & u64::MAX.checked_shr(64 - bits).unwrap_or_default();
         let memory = ptr::slice_from_raw_parts_mut(start, len);
+        let access = abi::REMOTE_READ | if may_write { abi::REMOTE_WRITE } else { 0 };
         // SAFETY: by the caller's promise.
-        let registered = unsafe { Registered::new(&self.owner(), memory, abi::REMOTE_READ, key) }?;
+        let registered = unsafe { Registered::new(&self.owner(), memory, access, key) }?;
         let address = if self.provider.registers(abi::MR_VIRT_ADDR) { start.expose_provenance() } else { 0 };
         let remote = RemoteMemory { address: address as u64, key: registered.key().unwrap_or(key) };
         Ok((registered, remote))
@@ -253,7 +256,7 @@ impl Endpoint {
     /// Reads `len` bytes from the memory of a peer.
     ///
     /// # Safety
-    /// The `len` bytes at `to` are registered as a target and valid, and nobody else uses them nor the
+    /// The `len` bytes at `to` are registered for copies and valid, and nobody else uses them nor the
     /// [`CONTEXT_BYTES`](crate::CONTEXT_BYTES) at `context`, until a completion with this context, if the
     /// operation was taken.
     pub unsafe fn read(
@@ -270,6 +273,40 @@ impl Endpoint {
         let RemoteMemory { address, key } = memory;
         // SAFETY: by the caller's promise.
         let result = unsafe { read(endpoint, to, len, descriptor, from.0, address, key, context) };
+        self.outcome(result)
+    }
+
+    /// Writes `len` bytes to the memory of a peer, where they are when the operation is complete.
+    ///
+    /// # Safety
+    /// The `len` bytes at `from` are registered for copies and valid, and nobody changes them nor uses the
+    /// [`CONTEXT_BYTES`](crate::CONTEXT_BYTES) at `context`, until a completion with this context, if the
+    /// operation was taken.
+    pub unsafe fn write(
+        &mut self,
+        (to, memory): (Address, RemoteMemory),
+        from: *const u8,
+        len: usize,
+        source: &Registered,
+        context: *mut u8,
+    ) -> Outcome {
+        let write = self.endpoint().remote_memory().writemsg;
+        let (bytes, mut descriptor) =
+            (libc::iovec { iov_base: from.cast_mut().cast(), iov_len: len }, source.descriptor());
+        let range = abi::RmaIov { addr: memory.address, len, key: memory.key };
+        let message = abi::MsgRma {
+            msg_iov: &raw const bytes,
+            desc: &raw mut descriptor,
+            iov_count: 1,
+            addr: to.0,
+            rma_iov: &raw const range,
+            rma_iov_count: 1,
+            context: context.cast(),
+            data: 0,
+        };
+        let flags = abi::COMPLETION | abi::DELIVERY_COMPLETE;
+        // SAFETY: by the caller's promise; the provider copies the description.
+        let result = unsafe { write(self.endpoint.as_ptr(), &raw const message, flags) };
         self.outcome(result)
     }
 

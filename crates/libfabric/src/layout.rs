@@ -62,10 +62,16 @@ fn fields_and_constants_are_those_of_the_headers() {
         "fid_ep": Ep { "ops" = ops, "cm" = cm, "msg" = msg, "rma" = rma }
         "fi_ops_cm": CmOps { "getname" = getname }
         "fi_ops_msg": MsgOps { "recv" = recv, "send" = send, "inject" = inject }
-        "fi_ops_rma": RmaOps { "read" = read }
+        "fi_ops_rma": RmaOps { "read" = read, "writemsg" = writemsg }
+        "fi_rma_iov": RmaIov { "addr" = addr, "len" = len, "key" = key }
+        "fi_msg_rma": MsgRma {
+            "msg_iov" = msg_iov, "desc" = desc, "iov_count" = iov_count, "addr" = addr, "rma_iov" = rma_iov,
+            "rma_iov_count" = rma_iov_count, "context" = context, "data" = data,
+        }
     };
     let constants = constants! {
-        "FI_MSG" = MSG, "FI_RMA" = RMA, "FI_READ" = READ, "FI_REMOTE_READ" = REMOTE_READ, "FI_RECV" = RECV, "FI_SEND" = SEND, "FI_CONTEXT | FI_CONTEXT2" = MODES,
+        "FI_MSG" = MSG, "FI_RMA" = RMA, "FI_READ" = READ, "FI_REMOTE_READ" = REMOTE_READ, "FI_WRITE" = WRITE, "FI_REMOTE_WRITE" = REMOTE_WRITE,
+        "FI_COMPLETION" = COMPLETION, "FI_DELIVERY_COMPLETE" = DELIVERY_COMPLETE, "FI_RECV" = RECV, "FI_SEND" = SEND, "FI_CONTEXT | FI_CONTEXT2" = MODES,
         "FI_MR_LOCAL" = MR_LOCAL, "FI_MR_VIRT_ADDR" = MR_VIRT_ADDR, "FI_MR_ALLOCATED" = MR_ALLOCATED,
         "FI_MR_PROV_KEY" = MR_PROV_KEY, "FI_MR_ENDPOINT" = MR_ENDPOINT, "FI_ORDER_SAS" = ORDER_SAS,
         "FI_THREAD_DOMAIN" = THREAD_DOMAIN, "FI_RM_ENABLED" = RM_ENABLED, "FI_EP_RDM" = EP_RDM,

@@ -5,7 +5,7 @@
 //! types that keep each other alive.
 //!
 //! ```text
-//!   Library ──▶ Provider ──▶ Endpoint ── send, inject, receive; expose, read
+//!   Library ──▶ Provider ──▶ Endpoint ── send, inject, receive; expose, read, write
 //!   (opened)    (a network     │   └──── poll: what is complete
 //!                and how)      └──────── a domain, an address vector and a completion queue of its own
 //! ```

@@ -22,8 +22,8 @@ pub(crate) const NET: &str = "net";
 
 /// The capabilities of endpoints for messages.
 const MESSAGES: u64 = abi::MSG | abi::SEND | abi::RECV;
-/// The capabilities of endpoints that read each other's memory.
-const REMOTE_READS: u64 = abi::RMA | abi::READ | abi::REMOTE_READ;
+/// The capabilities of endpoints that read and write each other's memory.
+const REMOTE_MEMORY: u64 = abi::RMA | abi::READ | abi::REMOTE_READ | abi::WRITE | abi::REMOTE_WRITE;
 
 type GetInfo =
     unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const Info, *mut *mut Info) -> c_int;
@@ -176,8 +176,8 @@ impl Library {
     /// # Errors
     /// If there is none.
     pub fn provider(&self, wish: &Wish, depth: Depth) -> Result<Provider, Error> {
-        // Remote reads are not asked of a provider that has none.
-        match self.provider_for(wish, depth, MESSAGES | REMOTE_READS) {
+        // Remote memory is not asked of a provider that has none.
+        match self.provider_for(wish, depth, MESSAGES | REMOTE_MEMORY) {
             Err(Error::NoProvider { .. }) => self.provider_for(wish, depth, MESSAGES),
             chosen => chosen,
         }
@@ -325,10 +325,11 @@ impl Provider {
         self.info().of_endpoint().max_msg_size
     }
 
-    /// Returns true if endpoints can [read](crate::Endpoint::read) each other's memory.
+    /// Returns true if endpoints can [read](crate::Endpoint::read) and [write](crate::Endpoint::write) each
+    /// other's memory.
     #[must_use]
-    pub fn has_remote_reads(&self) -> bool {
-        self.info().caps & REMOTE_READS == REMOTE_READS
+    pub fn has_remote_memory(&self) -> bool {
+        self.info().caps & REMOTE_MEMORY == REMOTE_MEMORY
     }
 
     /// Returns true if the provider asks for this mode of registration.

@@ -188,7 +188,8 @@ impl Place<'_> {
         }
     }
 
-    /// `MPI_Put`: copies the origin's data here.
+    /// `MPI_Put`: copies the origin's data here. Long data may be read until
+    /// [`complete_copies`](Window::complete_copies), or the end of the epoch, if this is another machine.
     ///
     /// # Errors
     /// `MPI_ERR_TRUNCATE` if there is more of it than here is room; `MPI_ERR_OTHER` if the
@@ -197,13 +198,16 @@ impl Place<'_> {
         check_fit(origin.len(), self.len)?;
         match self.buffer() {
             Some(buffer) => origin.copy_to(&buffer, origin.len()),
-            None => with_bytes(origin, |bytes| self.write(bytes))?,
+            None => match self.window.remote().far(self.rank).zip(origin.contiguous()) {
+                Some((far, from)) => self.write_from(far, (from, origin.len())),
+                None => with_bytes(origin, |bytes| self.write(bytes))?,
+            },
         }
         Ok(())
     }
 
     /// `MPI_Get`: copies the data from here to the origin. From another machine it may come until
-    /// [`complete_fetches`](Window::complete_fetches), or the end of the epoch.
+    /// [`complete_copies`](Window::complete_copies), or the end of the epoch.
     ///
     /// # Errors
     /// The same as for [`put`](Self::put).
@@ -256,6 +260,21 @@ impl Place<'_> {
             // SAFETY: the program has room for the data, and leaves that alone until it completes the get.
             unsafe { far.read(self.rank, self.address_of(run.offset), here, None) };
             at += run.len;
+        }
+    }
+
+    /// Begins to copy packed data to another machine; it may be less than there is room for.
+    fn write_from(&self, far: &Far, (from, len): (*const u8, usize)) {
+        let mut at = 0;
+        for run in self.datatype.runs(self.count, 0) {
+            let part = run.len.min(len - at);
+            if part == 0 {
+                break;
+            }
+            // SAFETY: `place` has checked that the run lies in the target's memory; the program has the data,
+            // and leaves that alone until it completes the put.
+            unsafe { far.write_from(self.rank, self.address_of(run.offset), from.wrapping_add(at), part) };
+            at += part;
         }
     }
 

@@ -48,8 +48,8 @@ impl Processes {
     }
 
     /// Waits until the data and results of operations on a rank are here.
-    pub(crate) fn complete_fetches(&self, rank: usize) {
-        self.far(rank).into_iter().for_each(|far| far.complete_fetches(rank));
+    pub(crate) fn complete_copies(&self, rank: usize) {
+        self.far(rank).into_iter().for_each(|far| far.complete_copies(rank));
     }
 
     /// Returns true if the bytes lie in a region that a process has attached.

@@ -169,7 +169,7 @@ impl Window {
         fence(Ordering::SeqCst);
     }
 
-    /// The name of this process's memory for other machines, if they read it through the network.
+    /// The name of this process's memory for other machines, if they read and write it past the thread here.
     pub fn exposed(&self) -> Option<(u64, u64)> {
         self.remote.all_far()?.exposed()
     }
@@ -180,9 +180,9 @@ impl Window {
     }
 
     /// Waits until data and results of this process's operations on a rank are here.
-    pub fn complete_fetches(&self, rank: i32) {
+    pub fn complete_copies(&self, rank: i32) {
         if let Ok(rank) = usize::try_from(rank) {
-            self.remote.complete_fetches(rank);
+            self.remote.complete_copies(rank);
         }
     }
 

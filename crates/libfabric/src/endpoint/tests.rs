@@ -44,9 +44,10 @@ fn memory_is_read_while_it_is_exposed() {
     let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
     let (mut to, mut context) = (vec![0u8; LEN], Place::new());
     // SAFETY: the memory outlives the registration.
-    let (exposed, memory) = unsafe { owner.expose(from.as_mut_ptr(), LEN, 77) }.expect("it is exposed");
+    let (exposed, memory) =
+        unsafe { owner.expose((from.as_mut_ptr(), LEN), false, 77) }.expect("it is exposed");
     // SAFETY: the memory outlives the registration.
-    let target = unsafe { reader.register_target(to.as_mut_ptr(), LEN) }.expect("it is registered");
+    let target = unsafe { reader.register_for_copies(to.as_mut_ptr(), LEN) }.expect("it is registered");
     let mut read = |offset: usize| {
         let (mut taken, mut result) = (false, None);
         while result.is_none() {

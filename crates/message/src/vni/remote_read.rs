@@ -16,7 +16,7 @@ use super::wire::{self, Rts};
 use crate::matching::Key;
 use crate::request::{self, InFlight, RequestId};
 use heddle_model::counters::{self, Event};
-use heddle_transport::{Exposed, Fetch};
+use heddle_transport::{Direction, Exposed, Fetch};
 use std::any::Any;
 
 /// The data of a send while peers may read it. The registration ends before the data.
@@ -59,7 +59,8 @@ impl<S: Rules> Core<S> {
         self.note_truncation(id, key, rts);
         let words = wire::to_bytes([u64::from(id), u64::from(rts.request), 0]);
         let done = (wire::control(wire::FETCHED), words);
-        let fetch = Fetch { peer, from: (rts.address, remote_key), to, len, done };
+        let there = (rts.address, remote_key);
+        let fetch = Fetch { direction: Direction::Read, peer, there, here: to, len, done };
         request::await_peer(id, self.index, peer);
         // SAFETY: this thread does not touch the in-flight state any more, if the data is fetched.
         unsafe { request::hand_over(id) };

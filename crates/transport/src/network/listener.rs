@@ -27,8 +27,10 @@ use std::os::fd::RawFd;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How often a descriptor may be readable in vain.
+/// How often one after the other a descriptor may be readable at once, and in vain.
 const PATIENCE_IN_VAIN: u32 = 4;
+/// The same where peers copy from and to this process's memory, of which nothing tells: data may have come.
+pub(super) const PATIENCE_WITH_COPIES: u32 = 1000;
 /// How long the listener waits where a provider has no descriptor, or does not use it rightly.
 const WITHOUT_DESCRIPTOR: Duration = Duration::from_millis(1);
 /// The pause before the listener sends packets that their threads have left open.
@@ -153,11 +155,17 @@ impl Rhythm {
 pub(super) struct Waits<'a> {
     descriptors: Option<&'a [RawFd]>,
     vain: u32,
+    patience: u32,
 }
 
 impl<'a> Waits<'a> {
     pub(super) fn new(descriptors: Option<&'a [RawFd]>) -> Waits<'a> {
-        Waits { descriptors, vain: 0 }
+        Waits { descriptors, vain: 0, patience: PATIENCE_IN_VAIN }
+    }
+
+    /// The descriptors may be readable in vain so often.
+    pub(super) fn have_patience(&mut self, patience: u32) {
+        self.patience = patience;
     }
 
     /// There was something to do.
@@ -171,8 +179,7 @@ impl<'a> Waits<'a> {
         if longest == Some(Duration::ZERO) {
             return false;
         }
-        let descriptors = self.descriptors.filter(|_| self.vain < PATIENCE_IN_VAIN);
-        self.vain += 1;
+        let descriptors = self.descriptors.filter(|_| self.vain < self.patience);
         let longest = match descriptors {
             Some(_) => longest,
             None => Some(WITHOUT_DESCRIPTOR.min(longest.unwrap_or(WITHOUT_DESCRIPTOR))),
@@ -181,8 +188,18 @@ impl<'a> Waits<'a> {
         let mut watched: Vec<_> = descriptors.unwrap_or_default().iter().copied().map(watched).collect();
         // A part of a millisecond counts as one, so that no time is spent in turns without a wait.
         let timeout = longest.map_or(-1, |longest| longest.as_micros().div_ceil(1000) as i32);
-        // SAFETY: a list of that length. An interrupted call only makes the caller look once more.
-        unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, timeout) };
+        let mut poll = |timeout| {
+            // SAFETY: a list of that length. An interrupted call only makes the caller poll once more.
+            unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, timeout) }
+        };
+        if descriptors.is_none() {
+            poll(timeout);
+        } else if poll(0) != 0 {
+            self.vain += 1;
+        } else {
+            self.vain = 0;
+            poll(timeout);
+        }
         true
     }
 }

@@ -12,7 +12,7 @@
 use super::at_exit::{TARGET, end_at_exit, with_network};
 use super::buffers::LONGEST_PAYLOAD;
 use super::heartbeat;
-use super::listener::{Beats, Rhythm, Waits};
+use super::listener::{Beats, PATIENCE_WITH_COPIES, Rhythm, Waits};
 use super::port::{Exposed, Fetch, Lasts, Opened, Outgoing, Port, ProcessInfo};
 use super::signal::Signal;
 use crate::error::TransportError;
@@ -85,6 +85,8 @@ pub struct OneSided {
     called: AtomicU32,
     /// True if the library's thread waits for the descriptor.
     on_duty: AtomicBool,
+    /// True if peers may copy from and to memory of this process, of which a poll does not tell.
+    exposes: AtomicBool,
 }
 
 impl fmt::Debug for OneSided {
@@ -115,6 +117,7 @@ impl OneSided {
             polls: AtomicU64::new(0),
             called: AtomicU32::new(0),
             on_duty: AtomicBool::new(false),
+            exposes: AtomicBool::new(false),
         })
     }
 
@@ -164,7 +167,9 @@ impl OneSided {
     /// The `len` bytes at `start` live longer than the result.
     pub unsafe fn expose(&self, start: *mut u8, len: usize) -> Option<Exposed> {
         // SAFETY: by the caller's promise.
-        unsafe { self.port.expose(start, len, Lasts::Long) }
+        let exposed = unsafe { self.port.expose(start, len, Lasts::Long) }?;
+        self.exposes.store(true, Ordering::Relaxed);
+        Some(exposed)
     }
 
     /// Fetches data from the memory of a peer, which has exposed it. When all is there, a message from this
@@ -212,15 +217,18 @@ impl OneSided {
     /// was a message.
     fn read_while_some_comes(&self, patience: Duration) -> bool {
         let polls = self.polls.load(Ordering::Relaxed);
-        let mut last = None;
+        let mut was_message = false;
+        // The provider may be copying from or to this process's memory.
+        let mut last = self.exposes.load(Ordering::Relaxed).then(Instant::now);
         loop {
             if self.read() == Polled::Something {
                 last = Some(Instant::now());
+                was_message = true;
                 continue;
             }
             let may_come = last.is_some_and(|last: Instant| last.elapsed() < patience);
             if !may_come || self.polls.load(Ordering::Relaxed) != polls {
-                return last.is_some();
+                return was_message;
             }
             thread::yield_now();
         }
@@ -242,6 +250,9 @@ impl OneSided {
                 futex::wait(&self.called, 0, Some(PAUSE), Scope::Process);
             } else {
                 self.on_duty.store(true, Ordering::SeqCst);
+                if self.exposes.load(Ordering::Relaxed) {
+                    waits.have_patience(PATIENCE_WITH_COPIES);
+                }
                 if self.port.may_wait() {
                     let left = rhythm.as_ref().map(Rhythm::left);
                     waits.wait(left);

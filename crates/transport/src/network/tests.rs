@@ -181,7 +181,14 @@ fn fetched_data_is_there_when_its_message_arrives() {
     let mut to = vec![vec![0; LEN]; 3];
     for (number, to) in (0u8..).zip(&mut to) {
         let done = (header(number.into()), [number; EXTRA_BYTES]);
-        let fetch = Fetch { peer: 0, from: exposed.name(), to: to.as_mut_ptr(), len: LEN, done };
+        let fetch = Fetch {
+            direction: Direction::Read,
+            peer: 0,
+            there: exposed.name(),
+            here: to.as_mut_ptr(),
+            len: LEN,
+            done,
+        };
         // SAFETY: the bytes are there until the end of the test, which all messages arrive before.
         assert!(unsafe { reader.fetch(fetch) });
     }
@@ -222,7 +229,14 @@ fn threads_stay_awake_while_long_data_is_under_way_and_something_happens() {
         sleep_or_stay(&owner);
         let mut to = vec![0; data.len()];
         let done = (header(0), [0; EXTRA_BYTES]);
-        let fetch = Fetch { peer: 0, from: exposed.name(), to: to.as_mut_ptr(), len: to.len(), done };
+        let fetch = Fetch {
+            direction: Direction::Read,
+            peer: 0,
+            there: exposed.name(),
+            here: to.as_mut_ptr(),
+            len: to.len(),
+            done,
+        };
         // SAFETY: the bytes are there until the message has arrived.
         assert!(unsafe { reader.fetch(fetch) });
         sleep_or_stay(&reader);
@@ -369,7 +383,14 @@ fn a_rank_that_is_lost_while_its_memory_is_read_ends_the_process() {
     let exposed = unsafe { other.expose(from.as_mut_ptr(), from.len(), Lasts::Shortly) }
         .expect("there are remote reads");
     let done = (header(0), [0; EXTRA_BYTES]);
-    let fetch = Fetch { peer: 1, from: exposed.name(), to: to.as_mut_ptr(), len: to.len(), done };
+    let fetch = Fetch {
+        direction: Direction::Read,
+        peer: 1,
+        there: exposed.name(),
+        here: to.as_mut_ptr(),
+        len: to.len(),
+        done,
+    };
     // SAFETY: the bytes are there until the end of the test.
     assert!(unsafe { one.fetch(fetch) });
     (0..2 * PATIENCE).for_each(|_| one.beat(SILENCE));

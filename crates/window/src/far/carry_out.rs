@@ -50,11 +50,11 @@ impl CarryOut {
         self.service.domain().fabric().refuse(sender, what)
     }
 
-    /// Handles a message of the port itself about a process: data of it was read, or it is lost.
+    /// Handles a message of the port itself about a process: long data was copied, or it is lost.
     fn handle_own(&self, header: &Header, process: usize) {
         if header.kind == LOST {
             self.lose(process);
-        } else if header.kind == Kind::Fetched as u8 {
+        } else if header.kind == Kind::Copied as u8 {
             self.service.calls().answer(process, header.context, 0, &[]);
         }
     }
@@ -123,7 +123,7 @@ impl CarryOut {
                 unsafe { part.compare_and_swap(element, asked.payload.split_at(size), &mut before) };
                 self.answer(sender, asked.name, before);
             }
-            Kind::Value | Kind::Data | Kind::Done | Kind::Fetched => return None,
+            Kind::Value | Kind::Data | Kind::Done | Kind::Copied => return None,
         }
         Some(())
     }

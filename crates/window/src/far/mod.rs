@@ -43,21 +43,21 @@ use calls::Waiter;
 pub(crate) use counts::Counts;
 use heddle_message::domain::Domain;
 use heddle_message::error::Result;
-use heddle_transport::{Exposed, Fetch};
+use heddle_transport::{Direction, Exposed, Fetch};
 pub(crate) use part::Part;
 use service::Service;
 use start::service;
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wire::WordOperation;
-use wire::{Kind, LONGEST, fetched, message};
+use wire::{Kind, LONGEST, copied, message};
 
 /// How many answers with data may be under way from a process: long ones, and short ones. The process keeps
 /// those that it has no room to send.
 const DEPTH: [u64; 2] = [16, 512];
 /// The least length of a long one, in bytes.
 const LONG: usize = 2048;
-/// The least length of data that is read through the network, in bytes.
+/// The least length of data that is copied past the thread at the target, in bytes.
 const REMOTE: usize = 32 << 10;
 /// The pauses between two looks at a word on another machine.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
@@ -98,7 +98,7 @@ pub(crate) struct Peer {
     window: u64,
     /// Where its memory begins, in its own address space.
     base: u64,
-    /// The name of the memory, if it is read through the network.
+    /// The name of the memory, if it is read and written past the thread there.
     exposed: Option<(u64, u64)>,
 }
 
@@ -107,7 +107,7 @@ impl Peer {
         Peer { process, window: offer.number(), base: offer.address(), exposed: None }
     }
 
-    /// The name of the memory at an address, if it is read through the network.
+    /// The name of the memory at an address, if it is.
     fn exposed_at(&self, address: u64) -> Option<(u64, u64)> {
         let (start, key) = self.exposed?;
         Some((start.wrapping_add(address.wrapping_sub(self.base)), key))
@@ -120,14 +120,14 @@ pub(crate) struct Far {
     service: Arc<Service>,
     /// The number of the window here.
     window: u64,
-    /// The name of this process's memory, if others read it through the network.
+    /// The name of this process's memory, if others read and write it past the thread here.
     exposed: Option<(u64, u64)>,
     /// By rank; `None` for those of this machine.
     peers: Box<[Option<Peer>]>,
     /// Operations without a result.
     counts: Arc<Counts>,
-    /// Those whose data comes to the program's memory.
-    fetches: Arc<Counts>,
+    /// Those that use the program's memory until they are complete: with a result, or with long data.
+    copies: Arc<Counts>,
 }
 
 impl Far {
@@ -143,7 +143,7 @@ impl Far {
     ) -> Result<Far> {
         let service = Arc::clone(service(domain)?);
         let processes: Vec<_> = peers.iter().map(|peer| peer.map(|peer| peer.process)).collect();
-        let [counts, fetches] = [processes.clone(), processes].map(|of| Arc::new(Counts::new(of)));
+        let [counts, copies] = [processes.clone(), processes].map(|of| Arc::new(Counts::new(of)));
         let mut part = part(Arc::clone(&counts));
         if part.size > 0 && !part.dynamic {
             // SAFETY: the memory belongs to the window until all processes free it, which withdraws the part.
@@ -151,10 +151,10 @@ impl Far {
         }
         let exposed = part.exposed.as_ref().map(Exposed::name);
         service.add(window, part);
-        Ok(Far { service, window, exposed, peers, counts, fetches })
+        Ok(Far { service, window, exposed, peers, counts, copies })
     }
 
-    /// The name of this process's memory, if others read it through the network.
+    /// The name of this process's memory, if others read and write it past the thread here.
     pub(crate) fn exposed(&self) -> Option<(u64, u64)> {
         self.exposed
     }
@@ -186,7 +186,7 @@ impl Far {
 
     /// The thread that waits for data, or else the window.
     fn waiter<'a>(&'a self, rank: usize, thread: Option<&'a Answers>) -> Waiter<'a> {
-        thread.map_or(Waiter::Window(&self.fetches, rank), Waiter::Thread)
+        thread.map_or(Waiter::Window(&self.copies, rank), Waiter::Thread)
     }
 
     /// Awaits an answer with `len` bytes for `here`, once few others are under way. Returns its token.
@@ -218,12 +218,11 @@ impl Far {
         (here, len): (*mut u8, usize),
         thread: Option<&Answers>,
     ) {
-        let peer = self.peer(rank);
         // SAFETY: by the caller's promise.
-        if len >= REMOTE && unsafe { self.fetch(rank, address, (here, len), thread) } {
+        if unsafe { self.copy(rank, Direction::Read, address, (here, len), thread) } {
             return;
         }
-        let Peer { process, window, .. } = peer;
+        let Peer { process, window, .. } = self.peer(rank);
         for at in (0..len).step_by(LONGEST) {
             let part = LONGEST.min(len - at);
             // SAFETY: by the caller's promise.
@@ -233,23 +232,26 @@ impl Far {
         }
     }
 
-    /// Does that through the network. Returns false and does nothing if it has to be done by messages.
+    /// Begins to copy long data past the thread at the target. Returns false and does nothing if the data has
+    /// to go in messages.
     ///
     /// # Safety
-    /// That of [`read`](Self::read).
-    unsafe fn fetch(
+    /// The bytes at `here` are valid. Nobody changes them, and if they are read to nobody uses them, until the
+    /// copy is complete, as in [`read`](Self::read).
+    unsafe fn copy(
         &self,
         rank: usize,
+        direction: Direction,
         address: u64,
         (here, len): (*mut u8, usize),
         thread: Option<&Answers>,
     ) -> bool {
         let peer = self.peer(rank);
-        let Some(from) = peer.exposed_at(address) else { return false };
+        let Some(there) = peer.exposed_at(address).filter(|_| len >= REMOTE) else { return false };
         // SAFETY: the answer has no data, since that is in the memory by then.
         let token = unsafe { self.begin(self.waiter(rank, thread), here, 0) };
-        let done = fetched(token, peer.process);
-        let fetch = Fetch { peer: peer.process as usize, from, to: here, len, done };
+        let done = copied(token, peer.process);
+        let fetch = Fetch { direction, peer: peer.process as usize, there, here, len, done };
         // SAFETY: by the caller's promise.
         let fetches = unsafe { self.service.port().fetch(fetch) };
         if !fetches {
@@ -261,6 +263,19 @@ impl Far {
     /// Waits until the data of reads is there.
     pub(crate) fn finish(&self, reads: &Answers) {
         self.service.wait_until(|| reads.left() == 0);
+    }
+
+    /// Does what [`write`](Self::write) does. Long data may be read until [`complete`](Self::complete), or
+    /// [`complete_copies`](Self::complete_copies).
+    ///
+    /// # Safety
+    /// The bytes at `here` are valid, and nobody changes them until then.
+    pub(crate) unsafe fn write_from(&self, rank: usize, address: u64, here: *const u8, len: usize) {
+        // SAFETY: by the caller's promise.
+        if !unsafe { self.copy(rank, Direction::Write, address, (here.cast_mut(), len), None) } {
+            // SAFETY: by the caller's promise.
+            unsafe { self.write(rank, address, here, len) };
+        }
     }
 
     /// Copies `len` bytes at `here` to `address` in a process's address space, where they are once
@@ -369,7 +384,7 @@ impl Far {
     #[cold]
     #[inline(never)]
     pub(crate) fn complete(&self) {
-        for counts in [&self.counts, &self.fetches].into_iter().filter(|counts| !counts.is_complete()) {
+        for counts in [&self.counts, &self.copies].into_iter().filter(|counts| !counts.is_complete()) {
             for rank in (0..self.peers.len()).filter(|rank| self.peers[*rank].is_some()) {
                 self.complete_rank(counts, rank);
             }
@@ -377,8 +392,8 @@ impl Far {
     }
 
     /// Waits until the data and results of operations on a rank are here.
-    pub(crate) fn complete_fetches(&self, rank: usize) {
-        self.complete_rank(&self.fetches, rank);
+    pub(crate) fn complete_copies(&self, rank: usize) {
+        self.complete_rank(&self.copies, rank);
     }
 
     fn complete_rank(&self, counts: &Counts, rank: usize) {

@@ -26,7 +26,7 @@ pub(crate) struct Part {
     pub(crate) shared: bool,
     /// This process's own operations on the others.
     pub(crate) counts: Arc<Counts>,
-    /// The memory, while others read it through the network.
+    /// The memory, while others read and write it past the thread here.
     pub(crate) exposed: Option<Exposed>,
 }
 

@@ -12,7 +12,7 @@
 //! | `Value` | token | | value | | |
 //! | `Data` | token | | | data | |
 //! | `Done` | origin's window | | count | | |
-//! | `Fetched`, from the process itself | token | | process | | |
+//! | `Copied`, from the process itself | token | | process | | |
 //!
 //! The context and the name are numbers of the process that gets the message, or got the request that it
 //! answers. The operator of an accumulate, or the operation on a word, is in `aux`.
@@ -39,7 +39,7 @@ pub(super) enum Kind {
     Value,
     Data,
     Done,
-    Fetched,
+    Copied,
 }
 
 impl Kind {
@@ -54,7 +54,7 @@ impl Kind {
         Kind::Value,
         Kind::Data,
         Kind::Done,
-        Kind::Fetched,
+        Kind::Copied,
     ];
 
     /// The kind with this number.
@@ -75,9 +75,9 @@ pub(super) fn message(
     Request { header: Header { kind: kind as u8, aux, context, envelope }, words, len }
 }
 
-/// The message that arrives from this process itself when data of a process was read.
-pub(super) fn fetched(token: u64, process: u32) -> (Header, [u8; EXTRA_BYTES]) {
-    let Request { header, .. } = message(Kind::Fetched, 0, (token, 0), [0; 3], 0);
+/// The message that arrives from this process itself when long data of a process was copied.
+pub(super) fn copied(token: u64, process: u32) -> (Header, [u8; EXTRA_BYTES]) {
+    let Request { header, .. } = message(Kind::Copied, 0, (token, 0), [0; 3], 0);
     let mut words = [0; EXTRA_BYTES];
     words[..8].copy_from_slice(&u64::from(process).to_ne_bytes());
     (header, words)

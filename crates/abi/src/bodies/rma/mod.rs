@@ -45,7 +45,7 @@ fn at_once(
         return Err(Error::new(mpi::MPI_ERR_RMA_SYNC, message));
     }
     operation()?;
-    window.window.complete_fetches(rank);
+    window.window.complete_copies(rank);
     request.0 = SEND_DONE;
     Ok(())
 }

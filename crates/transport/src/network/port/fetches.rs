@@ -1,4 +1,4 @@
-//! Remote reads that are under way.
+//! Remote reads and writes that are under way.
 
 use crate::network::buffers::{FETCHED, Owner};
 use crate::slot::{EXTRA_BYTES, Header};
@@ -15,15 +15,26 @@ const AT_ONCE: usize = 2;
 /// A message that says that data is there.
 type Done = (Header, [u8; EXTRA_BYTES]);
 
-/// Data to fetch from the memory of a peer.
+/// The direction of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the memory of the peer.
+    Read,
+    /// To the memory of the peer.
+    Write,
+}
+
+/// Data to copy from the memory of a peer, or there.
 #[derive(Debug)]
 pub struct Fetch {
+    /// The direction.
+    pub direction: Direction,
     /// The peer's rank in the job.
     pub peer: usize,
     /// The name of its memory, which it has [exposed](super::Exposed::name).
-    pub from: (u64, u64),
-    /// Where the data goes.
-    pub to: *mut u8,
+    pub there: (u64, u64),
+    /// The memory of this process.
+    pub here: *mut u8,
     /// Bytes.
     pub len: usize,
     /// The message that arrives from this process itself once the data is there.
@@ -50,7 +61,7 @@ pub(super) struct UnderWay {
     there: usize,
     /// The reason for which a part has failed, while another one is under way.
     failed: Option<String>,
-    target: Registered,
+    registered: Registered,
 }
 
 /// A part that is read. Its first bytes are as those of a packet's buffer.
@@ -105,7 +116,7 @@ impl Fetches {
     }
 
     /// Adds a fetch, of which nothing was read yet.
-    pub(super) fn add(&mut self, fetch: Fetch, target: Registered) {
+    pub(super) fn add(&mut self, fetch: Fetch, registered: Registered) {
         let number = self.next;
         self.next = (number + 1) % (u32::MAX / AT_ONCE as u32);
         let part = |part| Part {
@@ -114,7 +125,7 @@ impl Fetches {
             len: 0,
         };
         let parts = std::array::from_fn(part);
-        let under_way = UnderWay { parts, fetch, asked: 0, there: 0, failed: None, target };
+        let under_way = UnderWay { parts, fetch, asked: 0, there: 0, failed: None, registered };
         self.all.insert(number, Box::new(under_way));
         self.delayed.push_back(number);
     }
@@ -181,18 +192,22 @@ impl UnderWay {
         self.asked < self.fetch.len && self.parts.iter().any(|part| part.len == 0)
     }
 
-    /// Reads the next part.
-    pub(super) fn read(&mut self, endpoint: &mut Endpoint, address: Address, longest: usize) -> Outcome {
-        let Fetch { from: (start, key), to, len, .. } = self.fetch;
+    /// Copies the next part.
+    pub(super) fn copy(&mut self, endpoint: &mut Endpoint, address: Address, longest: usize) -> Outcome {
+        let Fetch { direction, there: (start, key), here, len, .. } = self.fetch;
         let Some(part) = self.parts.iter_mut().find(|part| part.len == 0) else { return Outcome::Later };
         let len = (len - self.asked).min(longest);
-        let from = (address, RemoteMemory { address: start, key }.from(self.asked));
-        let to = to.wrapping_add(self.asked);
+        let there = (address, RemoteMemory { address: start, key }.from(self.asked));
+        let here = here.wrapping_add(self.asked);
         // The provider reads the owner's words back through the context, too.
         let context = (&raw mut *part).cast();
-        // SAFETY: the memory is the port's by the promise to `fetch`, and the context lies in a box that
-        // stays until the completion.
-        let outcome = unsafe { endpoint.read(from, to, len, &self.target, context) };
+        let outcome = match direction {
+            // SAFETY: the memory is the port's by the promise to `fetch`, and the context lies in a box that
+            // stays until the completion.
+            Direction::Read => unsafe { endpoint.read(there, here, len, &self.registered, context) },
+            // SAFETY: the same.
+            Direction::Write => unsafe { endpoint.write(there, here, len, &self.registered, context) },
+        };
         if outcome == Outcome::Taken {
             part.len = len;
             self.asked += len;

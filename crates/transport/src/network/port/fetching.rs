@@ -66,12 +66,12 @@ impl Port {
         len: usize,
         lasts: Lasts,
     ) -> Option<Exposed> {
-        if !self.has_remote_reads {
+        if !self.has_remote_memory {
             return None;
         }
         let mut state = self.state();
         // SAFETY: by the caller's promise; the registration keeps the port, and so the endpoint.
-        let exposed = unsafe { state.endpoint.expose(start, len, random()) };
+        let exposed = unsafe { state.endpoint.expose((start, len), lasts == Lasts::Long, random()) };
         let (registered, memory) = exposed.ok()?;
         if lasts == Lasts::Shortly {
             (state.exposed, state.last_progress) = (state.exposed + 1, Instant::now());
@@ -90,7 +90,7 @@ impl Port {
             return false;
         }
         // SAFETY: by the caller's promise; the registration ends with the fetch.
-        let target = unsafe { state.endpoint.register_target(fetch.to, fetch.len) };
+        let target = unsafe { state.endpoint.register_for_copies(fetch.here, fetch.len) };
         let Ok(target) = target else { return false };
         self.connection(&mut state, fetch.peer as u32);
         state.fetches.add(fetch, target);
@@ -106,7 +106,7 @@ impl Port {
         for _ in 0..fetches.delayed() {
             let failed = fetches.read_first(|peer, under_way| {
                 let Some(connection) = connections.get(&peer) else { unreachable!("it was made") };
-                let outcome = under_way.read(endpoint, connection.address, self.longest_read);
+                let outcome = under_way.copy(endpoint, connection.address, self.longest_read);
                 happened |= outcome == Outcome::Taken;
                 outcome
             });

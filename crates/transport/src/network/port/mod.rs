@@ -26,7 +26,7 @@ use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
 use super::signal::Signal;
 use crate::failure::Failure;
-pub use fetches::Fetch;
+pub use fetches::{Direction, Fetch};
 use fetches::{Ended, Fetches};
 pub use fetching::Exposed;
 pub(crate) use fetching::Lasts;
@@ -108,7 +108,7 @@ impl Port {
             under_way: 0,
             strangers: 0,
         });
-        let has_remote_reads = provider.has_remote_reads();
+        let has_remote_memory = provider.has_remote_memory();
         let longest_read = fetches::longest_read(provider.longest());
         let leaves = AtomicBool::new(false);
         Ok(Port {
@@ -118,7 +118,7 @@ impl Port {
             wait,
             signal,
             leaves,
-            has_remote_reads,
+            has_remote_memory,
             longest_read,
             awake: AWAKE,
             state,

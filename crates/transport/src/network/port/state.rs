@@ -47,7 +47,7 @@ pub(crate) struct Port {
     /// True if the process leaves the network. Relaxed: a peer that learns of it late expects it to be there
     /// for so long.
     pub(super) leaves: AtomicBool,
-    pub(super) has_remote_reads: bool,
+    pub(super) has_remote_memory: bool,
     /// The most bytes of one remote read.
     pub(super) longest_read: usize,
     /// [`AWAKE`].
