@@ -11,6 +11,8 @@ enum { TARGET = 3, LONG = 5000000, ADDITIONS = 500, NEAR = 300000, FLAG = 0, COU
 static int rank;
 static char *memory;
 static MPI_Win window;
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle copies;
 static unsigned char bytes[2 * LONG], back[2 * LONG];
 
 #define CHECK(right) ((right) ? (void)0 : failed(__LINE__, #right))
@@ -25,6 +27,12 @@ static double processor(void) {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
     return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static unsigned long remote_copies(void) {
+    unsigned long value;
+    MPI_T_pvar_read(session, copies, &value);
+    return value;
 }
 
 // A flush completes puts at the target: a message that is sent after it, by another connection, does not come before them.
@@ -45,6 +53,40 @@ static void flushed_puts_are_there(void) {
             MPI_Send(&turn, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
         }
     }
+}
+
+// Long contiguous pieces are copied past the thread at the target, both ways, and short ones are not. The memory of a put
+// belongs to the program again after MPI_Rput is complete, or after a local flush.
+static void long_data_is_copied_at_once(void) {
+    enum { PIECE = 100000, STRIDE = PIECE + 5000, PIECES = 9 };
+    MPI_Datatype pieces;
+    MPI_Request request;
+    unsigned long before;
+    if (rank != 0) return;
+    MPI_Type_vector(PIECES, PIECE, STRIDE, MPI_BYTE, &pieces);
+    MPI_Type_commit(&pieces);
+    for (int i = 0; i < PIECES * STRIDE; i++) bytes[i] = (unsigned char)(i * 5 + i / 253);
+    MPI_Put(bytes, PIECES * PIECE, MPI_BYTE, TARGET, DATA, PIECES * PIECE, MPI_BYTE, window);
+    MPI_Win_flush_local(TARGET, window);
+    before = remote_copies();
+    MPI_Put(bytes, PIECES * PIECE, MPI_BYTE, TARGET, DATA, 1, pieces, window);
+    MPI_Win_flush_local(TARGET, window);
+    CHECK(remote_copies() - before == PIECES);
+    memset(bytes, 77, PIECES * PIECE);
+    MPI_Get(back, PIECES * PIECE, MPI_BYTE, TARGET, DATA, 1, pieces, window);
+    MPI_Win_flush(TARGET, window);
+    CHECK(remote_copies() - before == 2 * PIECES);
+    for (int i = 0; i < PIECES * PIECE; i++) CHECK(back[i] == (unsigned char)(i * 5 + i / 253));
+    MPI_Rput(bytes, PIECE, MPI_BYTE, TARGET, DATA, PIECE, MPI_BYTE, window, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    memset(bytes, 78, PIECE);
+    MPI_Put(bytes, 1000, MPI_BYTE, TARGET, DATA + 2 * PIECE, 1000, MPI_BYTE, window);
+    MPI_Win_flush(TARGET, window);
+    CHECK(remote_copies() - before == 2 * PIECES + 1);
+    MPI_Get(back, PIECE, MPI_BYTE, TARGET, DATA, PIECE, MPI_BYTE, window);
+    MPI_Win_flush(TARGET, window);
+    for (int i = 0; i < PIECE; i++) CHECK(back[i] == 77);
+    MPI_Type_free(&pieces);
 }
 
 // Gets bring what puts have left, with gaps at either side.
@@ -113,7 +155,8 @@ static void the_target_computes(void) {
         while (*flag == 0) {}
     } else if (rank == 0) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, window);
-        MPI_Get(back, 1000, MPI_BYTE, TARGET, DATA, 1000, MPI_BYTE, window);
+        MPI_Get(back, LONG, MPI_BYTE, TARGET, DATA, LONG, MPI_BYTE, window);
+        MPI_Put(bytes, LONG, MPI_BYTE, TARGET, DATA + LONG, LONG, MPI_BYTE, window);
         MPI_Accumulate(&zero, 1, MPI_LONG, TARGET, COUNTER, 1, MPI_LONG, MPI_REPLACE, window);
         MPI_Win_unlock(TARGET, window);
         MPI_Win_lock(MPI_LOCK_SHARED, TARGET, 0, window);
@@ -145,7 +188,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int class;
+    int class, provided, index, count;
     MPI_Error_class(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window), &class);
     CHECK(class == MPI_ERR_RMA_SHARED);
     MPI_Win_allocate(DATA + 2 * LONG, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
@@ -156,7 +199,13 @@ int main(int argc, char **argv) {
         printf("a window is open\n");
         fflush(stdout);
     }
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_get_index("heddle_remote_copies", MPI_T_PVAR_CLASS_COUNTER, &index);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_handle_alloc(session, index, NULL, &copies, &count);
+    MPI_T_pvar_start(session, copies);
     flushed_puts_are_there();
+    long_data_is_copied_at_once();
     data_comes_back();
     atomics_are_atomic();
     the_target_computes();

@@ -101,9 +101,10 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     if fabric.spans_machines() {
         let _ = writeln!(
             out,
-            "  ranks on this machine {}, remote reads {}, packets of strangers {}",
+            "  ranks on this machine {}, remote reads {}, remote copies {}, packets of strangers {}",
             fabric.local_ranks().len(),
             totals.events(Event::RemoteRead),
+            totals.events(Event::RemoteCopy),
             fabric.strangers(),
         );
     }

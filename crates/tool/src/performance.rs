@@ -399,6 +399,13 @@ fn events() -> Vec<Performance> {
             |totals| totals.events(Event::RemoteRead),
         ),
         variable(
+            "remote_copies",
+            "contiguous pieces of puts and gets that were written to memory on another machine, or read from there",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::RemoteCopy),
+        ),
+        variable(
             "leader_collectives",
             "collective operations in which the ranks of a machine acted among themselves, and a leader of each machine with the others",
             messages,

@@ -37,38 +37,60 @@ fn pair_of(names: &[&str]) -> (Endpoint, Endpoint, Address) {
     (one, other, address)
 }
 
+/// Starts an operation once the provider takes it, and polls until it is complete. Returns false if it fails.
+fn completes(
+    origin: &mut Endpoint,
+    owner: &mut Endpoint,
+    start: &mut dyn FnMut(&mut Endpoint) -> Outcome,
+) -> bool {
+    let (mut taken, mut result) = (false, None);
+    while result.is_none() {
+        taken = taken || start(origin) == Outcome::Taken;
+        let (mut done, mut lost) = (false, None);
+        origin.poll(|_| done = true, |operation| lost = Some(operation));
+        owner.poll(|_| {}, |_| {});
+        result = if done { Some(true) } else { lost.map(|_| false) };
+    }
+    result == Some(true)
+}
+
 #[test]
-fn memory_is_read_while_it_is_exposed() {
+fn memory_is_read_and_written_while_it_is_exposed() {
     const LEN: usize = 3_000_000;
-    let (mut reader, mut owner, address) = pair();
-    let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
-    let (mut to, mut context) = (vec![0u8; LEN], Place::new());
-    // SAFETY: the memory outlives the registration.
-    let (exposed, memory) =
-        unsafe { owner.expose((from.as_mut_ptr(), LEN), false, 77) }.expect("it is exposed");
-    // SAFETY: the memory outlives the registration.
-    let target = unsafe { reader.register_for_copies(to.as_mut_ptr(), LEN) }.expect("it is registered");
-    let mut read = |offset: usize| {
-        let (mut taken, mut result) = (false, None);
-        while result.is_none() {
-            if !taken {
-                let (from, to) = ((address, memory.from(offset)), to[offset..].as_mut_ptr());
-                // SAFETY: the memory outlives the operation; nothing else uses it.
-                let outcome = unsafe { reader.read(from, to, LEN - offset, &target, context.context()) };
-                taken = outcome == Outcome::Taken;
-            }
-            let mut done = false;
-            let mut lost = None;
-            reader.poll(|_| done = true, |operation| lost = Some(operation));
-            owner.poll(|_| {}, |_| {});
-            result = if done { Some(true) } else { lost.map(|_| false) };
-        }
-        result == Some(true)
-    };
-    assert!(read(LEN / 3) && read(0));
-    drop(exposed);
-    assert!(!read(0), "memory that is exposed no more was read");
-    assert!(from == to);
+    for provider in ["net", "tcp;ofi_rxm"] {
+        let (mut origin, mut owner, address) = pair_of(&[provider, "tcp"]);
+        let mut there: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
+        let (mut here, mut context) = (vec![0u8; LEN], Place::new());
+        let exposed = (there.as_mut_ptr(), LEN);
+        // SAFETY: the memory outlives the registration.
+        let (exposed, memory) = unsafe { owner.expose(exposed, true, 77) }.expect("it is exposed");
+        // SAFETY: the memory outlives the registration.
+        let registered =
+            unsafe { origin.register_for_copies(here.as_mut_ptr(), LEN) }.expect("it is registered");
+        let mut read = |origin: &mut Endpoint, owner: &mut Endpoint, offset: usize| {
+            let (from, to) = ((address, memory.from(offset)), here[offset..].as_mut_ptr());
+            // SAFETY: the memory outlives the operation; nothing else uses it.
+            let mut start = |origin: &mut Endpoint| unsafe {
+                origin.read(from, to, LEN - offset, &registered, context.context())
+            };
+            completes(origin, owner, &mut start)
+        };
+        assert!(read(&mut origin, &mut owner, LEN / 3) && read(&mut origin, &mut owner, 0));
+        assert!(here == there);
+        here.reverse();
+        let from = here.as_ptr();
+        // SAFETY: the memory outlives the operation; nothing else uses it.
+        let mut write = |origin: &mut Endpoint| unsafe {
+            origin.write((address, memory), from, LEN, &registered, context.context())
+        };
+        assert!(completes(&mut origin, &mut owner, &mut write));
+        assert!(here == there);
+        drop(exposed);
+        assert!(
+            !completes(&mut origin, &mut owner, &mut write),
+            "memory that is exposed no more was written"
+        );
+    }
 }
 
 #[test]

@@ -80,10 +80,12 @@ pub enum Event {
     ThrottledSend,
     /// The data of a message was read from the memory of a sender on another machine.
     RemoteRead,
+    /// A long put or get was written to the memory of a process on another machine, or read from there.
+    RemoteCopy,
     /// A collective operation was begun that goes by one leader a machine.
     LeaderCollective,
 }
 
 impl Event {
-    pub(super) const COUNT: usize = 13;
+    pub(super) const COUNT: usize = 14;
 }

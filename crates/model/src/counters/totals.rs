@@ -88,6 +88,7 @@ impl Totals {
             Event::Throttle,
             Event::ThrottledSend,
             Event::RemoteRead,
+            Event::RemoteCopy,
             Event::LeaderCollective,
         ];
         for event in EVENTS {

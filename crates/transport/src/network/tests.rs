@@ -4,7 +4,7 @@ mod one_sided;
 
 use super::heartbeat::PATIENCE;
 use super::listener::{Duties, Listener};
-use super::port::{DEPTH, Opened};
+use super::port::{DEPTH, Direction, Lasts, Opened};
 use super::signal::Signal;
 use super::{Fetch, LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo};
 use crate::failure::Failure;

@@ -6,6 +6,7 @@ use super::service::Service;
 use super::wire::{Kind, LONGEST, WordOperation, message};
 use crate::geometry::WordAt;
 use crate::operator::Accumulate;
+use heddle_model::counters::{self, Event};
 use heddle_transport::{Garbage, Handler, Header, Incoming, LOST, Request};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,6 +56,7 @@ impl CarryOut {
         if header.kind == LOST {
             self.lose(process);
         } else if header.kind == Kind::Copied as u8 {
+            counters::count(Event::RemoteCopy, 1);
             self.service.calls().answer(process, header.context, 0, &[]);
         }
     }

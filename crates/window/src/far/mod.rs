@@ -58,7 +58,7 @@ const DEPTH: [u64; 2] = [16, 512];
 /// The least length of a long one, in bytes.
 const LONG: usize = 2048;
 /// The least length of data that is copied past the thread at the target, in bytes.
-const REMOTE: usize = 32 << 10;
+const REMOTE: usize = 16 << 10;
 /// The pauses between two looks at a word on another machine.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// How often a thread looks at a word, if it waits for a while only.

@@ -2,9 +2,9 @@
 
 use super::{LocalRanks, RANKS, fail, provider};
 use crate::network::one_sided::{Handler, OneSided, Polled, Request};
-use crate::network::port::{Opened, ProcessInfo};
+use crate::network::port::{Direction, Fetch, Opened, ProcessInfo};
 use crate::ring::Incoming;
-use crate::slot::{Envelope, Header};
+use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -79,5 +79,37 @@ fn a_thread_that_does_not_poll_gets_its_answers_too() {
     origin.send_open();
     while sum.load(Ordering::SeqCst) != 8 {
         std::thread::yield_now();
+    }
+}
+
+#[test]
+fn memory_is_copied_to_and_from_while_the_target_does_nothing() {
+    const LEN: usize = 100_000;
+    let ((origin, sum), (target, _)) = (one_sided(0), one_sided(3));
+    origin.know(3, target.address());
+    target.know(0, origin.address());
+    let (mut there, mut from, mut back) = (vec![0u8; LEN], vec![0u8; LEN], vec![0u8; LEN]);
+    // SAFETY: the bytes outlive what is exposed.
+    let exposed = unsafe { target.expose(there.as_mut_ptr(), LEN) }.expect("the provider has remote reads");
+    let copy = |direction, here: &mut [u8]| {
+        let mut words = [0; EXTRA_BYTES];
+        words[0] = 1;
+        let done = (message(ANSWER, 0, 0).header, words);
+        let fetch =
+            Fetch { direction, peer: 3, there: exposed.name(), here: here.as_mut_ptr(), len: LEN, done };
+        let copies = sum.load(Ordering::SeqCst) + 1;
+        // SAFETY: nobody uses the bytes until the message has arrived.
+        assert!(unsafe { origin.fetch(fetch) });
+        while sum.load(Ordering::SeqCst) < copies {
+            if origin.poll() != Polled::Something {
+                std::thread::yield_now();
+            }
+        }
+    };
+    for turn in 1..=20 {
+        from.fill(turn);
+        copy(Direction::Write, &mut from);
+        copy(Direction::Read, &mut back);
+        assert!(back == from);
     }
 }
