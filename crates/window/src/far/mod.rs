@@ -1,4 +1,5 @@
-//! Processes of a window on other machines: each operation is a message to a thread at its target.
+//! Processes of a window on other machines: an operation is a message to a thread at its target, and long data
+//! goes past that thread.
 //!
 //! ```text
 //!   origin                               target
@@ -6,19 +7,20 @@
 //!                   ◀───────── count ──  once for all that came together
 //!   get, atomic     ─────────────────▶   the library's thread reads, or changes
 //!                   ◀────────── data ──
+//!   long put, get   ◀────────────────▶   the network copies; nothing tells the target
 //! ```
 //!
 //! The thread changes words and elements by the processor's atomic operations, or in the accumulate lock,
 //! exactly as the processes of its own machine do; so operations of both kinds are atomic with each other. A
 //! network's own atomic operations would not be.
 //!
-//! Messages of one process to another stay in order, so a word that is changed after a put is seen after it.
-//! All operations of the program are complete when `complete` returns; those on words are when their function
-//! does.
+//! Messages of one process to another stay in order. All operations of the program are complete when `complete`
+//! returns; those on words are when their function does.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `wire.rs` | the messages |
+//! | `copying.rs` | puts and gets |
 //! | `accumulating.rs` | accumulates at their target |
 //! | `calls.rs` | operations whose answers have data |
 //! | `counts.rs` | operations that are counted until they are complete |
@@ -30,6 +32,7 @@
 mod accumulating;
 mod calls;
 mod carry_out;
+mod copying;
 mod counts;
 mod part;
 mod service;
@@ -43,22 +46,20 @@ use calls::Waiter;
 pub(crate) use counts::Counts;
 use heddle_message::domain::Domain;
 use heddle_message::error::Result;
-use heddle_transport::{Direction, Exposed, Fetch};
+use heddle_transport::Exposed;
 pub(crate) use part::Part;
 use service::Service;
 use start::service;
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wire::WordOperation;
-use wire::{Kind, LONGEST, copied, message};
+use wire::{Kind, LONGEST, message};
 
 /// How many answers with data may be under way from a process: long ones, and short ones. The process keeps
 /// those that it has no room to send.
 const DEPTH: [u64; 2] = [16, 512];
 /// The least length of a long one, in bytes.
 const LONG: usize = 2048;
-/// The least length of data that is copied past the thread at the target, in bytes.
-const REMOTE: usize = 16 << 10;
 /// The pauses between two looks at a word on another machine.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 /// How often a thread looks at a word, if it waits for a while only.
@@ -105,12 +106,6 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn new(process: u32, offer: &Offer) -> Peer {
         Peer { process, window: offer.number(), base: offer.address(), exposed: None }
-    }
-
-    /// The name of the memory at an address, if it is.
-    fn exposed_at(&self, address: u64) -> Option<(u64, u64)> {
-        let (start, key) = self.exposed?;
-        Some((start.wrapping_add(address.wrapping_sub(self.base)), key))
     }
 }
 
@@ -194,7 +189,13 @@ impl Far {
     /// # Safety
     /// That of [`Calls::begin`](calls::Calls::begin).
     unsafe fn begin(&self, waiter: Waiter<'_>, here: *mut u8, len: usize) -> u64 {
-        let depth = DEPTH[usize::from(len < LONG)];
+        self.wait_for_less_than(DEPTH[usize::from(len < LONG)], waiter);
+        // SAFETY: by the caller's promise.
+        unsafe { self.service.calls().begin(waiter, here, len) }
+    }
+
+    /// Waits until so few answers are under way.
+    fn wait_for_less_than(&self, depth: u64, waiter: Waiter<'_>) {
         let under_way = || match waiter {
             Waiter::Thread(answers) => answers.left().into(),
             Waiter::Window(counts, rank) => counts.under_way(rank),
@@ -202,99 +203,11 @@ impl Far {
         if under_way() >= depth {
             self.service.wait_until(|| under_way() < depth);
         }
-        // SAFETY: by the caller's promise.
-        unsafe { self.service.calls().begin(waiter, here, len) }
-    }
-
-    /// Begins to copy `len` bytes at `address` in a process's address space to `here`, for a thread that
-    /// [finishes](Self::finish) the reads; without one they are complete after [`complete`](Self::complete).
-    ///
-    /// # Safety
-    /// `here` has room for the bytes, which nobody else uses until then.
-    pub(crate) unsafe fn read(
-        &self,
-        rank: usize,
-        address: u64,
-        (here, len): (*mut u8, usize),
-        thread: Option<&Answers>,
-    ) {
-        // SAFETY: by the caller's promise.
-        if unsafe { self.copy(rank, Direction::Read, address, (here, len), thread) } {
-            return;
-        }
-        let Peer { process, window, .. } = self.peer(rank);
-        for at in (0..len).step_by(LONGEST) {
-            let part = LONGEST.min(len - at);
-            // SAFETY: by the caller's promise.
-            let token = unsafe { self.begin(self.waiter(rank, thread), here.wrapping_add(at), part) };
-            let words = [address.wrapping_add(at as u64), part as u64, 0];
-            self.service.send(process, &message(Kind::Read, 0, (window, token), words, 0), |_| {});
-        }
-    }
-
-    /// Begins to copy long data past the thread at the target. Returns false and does nothing if the data has
-    /// to go in messages.
-    ///
-    /// # Safety
-    /// The bytes at `here` are valid. Nobody changes them, and if they are read to nobody uses them, until the
-    /// copy is complete, as in [`read`](Self::read).
-    unsafe fn copy(
-        &self,
-        rank: usize,
-        direction: Direction,
-        address: u64,
-        (here, len): (*mut u8, usize),
-        thread: Option<&Answers>,
-    ) -> bool {
-        let peer = self.peer(rank);
-        let Some(there) = peer.exposed_at(address).filter(|_| len >= REMOTE) else { return false };
-        // SAFETY: the answer has no data, since that is in the memory by then.
-        let token = unsafe { self.begin(self.waiter(rank, thread), here, 0) };
-        let done = copied(token, peer.process);
-        let fetch = Fetch { direction, peer: peer.process as usize, there, here, len, done };
-        // SAFETY: by the caller's promise.
-        let fetches = unsafe { self.service.port().fetch(fetch) };
-        if !fetches {
-            self.service.calls().answer(peer.process as usize, token, 0, &[]);
-        }
-        fetches
     }
 
     /// Waits until the data of reads is there.
     pub(crate) fn finish(&self, reads: &Answers) {
         self.service.wait_until(|| reads.left() == 0);
-    }
-
-    /// Does what [`write`](Self::write) does. Long data may be read until [`complete`](Self::complete), or
-    /// [`complete_copies`](Self::complete_copies).
-    ///
-    /// # Safety
-    /// The bytes at `here` are valid, and nobody changes them until then.
-    pub(crate) unsafe fn write_from(&self, rank: usize, address: u64, here: *const u8, len: usize) {
-        // SAFETY: by the caller's promise.
-        if !unsafe { self.copy(rank, Direction::Write, address, (here.cast_mut(), len), None) } {
-            // SAFETY: by the caller's promise.
-            unsafe { self.write(rank, address, here, len) };
-        }
-    }
-
-    /// Copies `len` bytes at `here` to `address` in a process's address space, where they are once
-    /// [`complete`](Self::complete) returns.
-    ///
-    /// # Safety
-    /// The bytes at `here` are valid.
-    pub(crate) unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) {
-        let Peer { process, window, .. } = self.peer(rank);
-        for at in (0..len).step_by(LONGEST) {
-            let part = LONGEST.min(len - at);
-            let words = [address.wrapping_add(at as u64), 0, 0];
-            self.counts.ask(rank);
-            let message = message(Kind::Write, 0, (window, self.window), words, part);
-            self.service.send(process, &message, |payload| {
-                // SAFETY: the payload has room for the bytes, which are valid by the caller's promise.
-                unsafe { payload.copy_from_nonoverlapping(here.wrapping_add(at), part) }
-            });
-        }
     }
 
     /// Loads, stores or changes a word, and wakes those that wait for it. Returns its value before.
