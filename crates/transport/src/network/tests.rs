@@ -1,6 +1,7 @@
 //! Ports of two ranks of one process, over the loopback.
 
 mod one_sided;
+mod stopped_reads;
 
 use super::heartbeat::PATIENCE;
 use super::listener::{Duties, Listener};
@@ -86,7 +87,8 @@ fn port_with(
     WORDS.lock().expect("no test fails here").push((rank, test, word));
     let local = Arc::new(LocalRanks::of(vec![rank]));
     let (survives, losses) = (|| SURVIVES.get(), Arc::default());
-    let process = ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives, losses };
+    let process =
+        ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives, losses, late: None };
     // SAFETY: the flag lives as long as the process.
     unsafe { Port::new(test, process, throttle, Arc::new(Signal::new()), opened) }.expect("a port")
 }
@@ -354,22 +356,6 @@ fn a_port_that_survives_a_loss_says_so_and_drops_what_it_had() {
             assert_eq!(read_losses(&one, 0), []);
         }
     }
-}
-
-#[test]
-#[should_panic(expected = "it was lost while data was read from its memory")]
-fn a_rank_that_is_lost_while_its_memory_is_read_ends_the_process() {
-    SURVIVES.set(true);
-    let (one, other) = acquainted(14);
-    let other = Arc::new(other);
-    let (mut from, mut to) = (vec![1u8; 100_000], vec![0u8; 100_000]);
-    // SAFETY: the bytes outlive what is exposed.
-    let exposed = unsafe { other.expose(from.as_mut_ptr(), from.len()) }.expect("there are remote reads");
-    let done = (header(0), [0; EXTRA_BYTES]);
-    let fetch = Fetch { peer: 1, from: exposed.name(), to: to.as_mut_ptr(), len: to.len(), done };
-    // SAFETY: the bytes are there until the end of the test.
-    assert!(unsafe { one.fetch(fetch) });
-    (0..2 * PATIENCE).for_each(|_| one.beat(SILENCE));
 }
 
 #[test]
