@@ -14,6 +14,14 @@ on() {
     python3 "$here/with_machines.py" --machines "$machines" --ranks-each "$each" -- "$@"
 }
 
+# without launcher|daemon MACHINES COMMAND..: what a job prints whose launcher is killed once its ranks have met, or whose
+# launcher's process on the last machine is; fails if the job goes on for 30 s, or ranks stay behind
+without() {
+    python3 "$here/with_machines.py" --machines "$2" --ranks-each 2 --when "all have met" "$1" -- \
+        env HEDDLE_PEER_TIMEOUT=3 timeout 30 "${@:3}" 2>&1
+    case $? in 99 | 124) return 1 ;; esac
+}
+
 # need_machines: ends the test with 77 where the kernel lets nobody make namespaces
 need_machines() {
     local said

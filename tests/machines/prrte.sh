@@ -25,6 +25,7 @@ need_machines
 
 mkdir -p "$work"
 "$build/bin/mpicc" -O1 -o "$work/ring" "$here/ring.c" || fail "ring.c does not compile"
+"$build/bin/mpicc" -O1 -o "$work/lost" "$here/lost.c" || fail "lost.c does not compile"
 ring=$work/ring
 for shape in "2 1 2" "3 2 6"; do
     read -r machines each ranks <<<"$shape"
@@ -52,3 +53,11 @@ on_prrte 2 1 "${prterun[@]}" -n 2 "$ring" killed >/dev/null 2>&1 && fail "a kill
 [ $((SECONDS - begin)) -lt 30 ] || fail "a killed rank: the job went on for $((SECONDS - begin)) s"
 pgrep -f "^$ring" >/dev/null && fail "a killed rank: ranks stay behind"
 echo "ok   a killed rank"
+
+# Nor does a rank stay behind whose launcher is killed, or the launcher's process on its machine.
+for shape in "launcher 2 wait" "daemon 2 compute"; do
+    read -r who machines then <<<"$shape"
+    said=$(PMIX_PREFIX=$openmpi PRTE_PREFIX=$openmpi without "$who" "$machines" "${prterun[@]}" -n 4 "$work/lost" "$then") \
+        || fail "a killed $who: $said"
+    echo "ok   a killed $who, ranks $then"
+done

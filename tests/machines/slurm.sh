@@ -70,13 +70,32 @@ chosen() {
     echo "ok   HEDDLE_BOOTSTRAP"
 }
 
+# left PROTOCOL: no rank stays behind if slurmstepd of one machine is killed. Slurm takes a while to see that the step is over, so
+# other steps may be beside it.
+left() {
+    local begin=$SECONDS line step
+    exec {said}< <(HEDDLE_PEER_TIMEOUT=2 exec srun --overlap --mpi="$1" -N 2 -n 4 "$work/lost" compute 2>&1)
+    local srun=$!
+    read -r line <&"$said"
+    [ "$line" = "all have met" ] || fail "$1: a killed slurmstepd: $line"
+    step=$(ps -o ppid= -p "$(pgrep -of "^$work/lost")" | tr -d ' ')
+    grep -q slurmstepd "/proc/$step/comm" || fail "$1: the ranks are no children of slurmstepd"
+    kill -KILL "$step"
+    # A rank that is no child of this shell says nothing to it when it ends.
+    while pgrep -f "^$work/" >/dev/null && [ $((SECONDS - begin)) -lt 30 ]; do sleep 0.05; done
+    ends "$1: a killed slurmstepd" "$begin"
+    kill -KILL "$srun"
+    exec {said}<&-
+}
+
 programs='^(error_fatal|init_levels|p2p_order|sessions_errors|threads_order)'
 if [ "${2-}" = jobs ]; then
-    jobs pmi2 && jobs pmix && chosen
+    jobs pmi2 && jobs pmix && chosen && left pmi2 && left pmix
     exit
 fi
 mkdir -p "$work"
 "$build/bin/mpicc" -O1 -o "$ring" "$here/ring.c" || fail "ring.c does not compile"
+"$build/bin/mpicc" -O1 -o "$work/lost" "$here/lost.c" || fail "lost.c does not compile"
 "$build/bin/mpicc" -O1 -o "$work/abort_code" tests/c/abort_code.c || fail "abort_code.c does not compile"
 need_machines
 exec python3 "$here/with_slurm.py" --machines 2 -- \

@@ -39,7 +39,7 @@ static void check_text(int code) {
 
 // Operations that are under way when the link is cut.
 static void pending(void) {
-    enum { OPERATIONS = 7 };
+    enum { OPERATIONS = 8 };
     MPI_Request requests[OPERATIONS];
     MPI_Status statuses[OPERATIONS];
     MPI_Datatype gaps;
@@ -55,11 +55,15 @@ static void pending(void) {
     talk();
     usleep(500000); // The link is cut now. The other side has offered this message before.
     CHECK_OK(MPI_Irecv(room + 64, 1, gaps, lost, 2, MPI_COMM_WORLD, &requests[n++]));
+    // This one is read from the memory of the lost rank, and the read does not end by itself.
+    CHECK_OK(MPI_Irecv(room + LONG, LONG, MPI_CHAR, lost, 5, MPI_COMM_WORLD, &requests[n++]));
     code = MPI_Waitall(n, requests, statuses);
     CHECK_CLASS(code, MPI_ERR_IN_STATUS);
     for (int i = 0; i < n; i++) {
         if (!CHECK_CLASS(statuses[i].MPI_ERROR, MPI_ERR_PROC_ABORTED)) fprintf(stderr, "operation %d\n", i);
     }
+    // The memory is this process's again.
+    memset(room + LONG, 1, LONG);
     CHECK_OK(MPI_Type_free(&gaps));
 }
 
@@ -74,7 +78,7 @@ static void flood(void) {
 int main(int argc, char **argv) {
     int code, flag, word = 0;
     MPI_Status status;
-    MPI_Request offered[2], parts[2], persistent;
+    MPI_Request offered[3], parts[2], persistent;
     check_start(argc, argv);
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     here = check_rank < check_size - 2;
@@ -87,13 +91,15 @@ int main(int argc, char **argv) {
         CHECK_OK(MPI_Sendrecv(&check_rank, 1, MPI_INT, other, 0, &word, 1, MPI_INT, other, 0, copy, &status));
         CHECK_OK(MPI_Sendrecv(&check_rank, 1, MPI_INT, other, 0, &word, 1, MPI_INT, other, 0, MPI_COMM_WORLD, &status));
     }
-    // The first rank of the other side offers two long messages to each rank.
+    // The first rank of each side offers three long messages to that of the other one, and has read a long one of it before.
     char *long_data = calloc(1, LONG);
     bool offers = check_rank == 0 || check_rank == check_size - 2;
     int to = check_rank == 0 ? check_size - 2 : 0;
     if (offers) {
+        CHECK_OK(MPI_Sendrecv(data, LONG, MPI_CHAR, to, 6, room, LONG, MPI_CHAR, to, 6, MPI_COMM_WORLD, &status));
         CHECK_OK(MPI_Isend(long_data, LONG / 2, MPI_CHAR, to, 2, MPI_COMM_WORLD, &offered[0]));
         CHECK_OK(MPI_Isend(long_data, LONG / 2, MPI_CHAR, to, 3, MPI_COMM_WORLD, &offered[1]));
+        CHECK_OK(MPI_Isend(long_data, LONG, MPI_CHAR, to, 5, MPI_COMM_WORLD, &offered[2]));
     }
     char partitions[2][4];
     if (offers) {
@@ -107,7 +113,7 @@ int main(int argc, char **argv) {
     }
     CHECK_OK(MPI_Recv_init(&word, 1, MPI_INT, lost, NEVER, MPI_COMM_WORLD, &persistent));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (offers) CHECK_OK(MPI_Probe(to, 3, MPI_COMM_WORLD, &status));
+    if (offers) CHECK_OK(MPI_Probe(to, 5, MPI_COMM_WORLD, &status));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     // No rank is in the barrier any more.
     CHECK_OK(MPI_Gather(&check_rank, 1, MPI_INT, room, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -118,7 +124,7 @@ int main(int argc, char **argv) {
 
     if (offers) {
         pending();
-        CHECK_CLASS(MPI_Waitall(2, offered, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
+        CHECK_CLASS(MPI_Waitall(3, offered, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
         CHECK_CLASS(MPI_Wait(&parts[1], &status), MPI_ERR_PROC_ABORTED);
         // Partitions leave like short messages, into the void; but no round waits for ever.
         CHECK_OK(MPI_Pready(1, parts[0]));

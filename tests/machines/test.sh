@@ -106,6 +106,18 @@ said=$(lost cut) || fail "a cut link: $said"
 grep -q "rank [23] on heddle-.*-2 cannot be reached: it was silent for 3 s" <<<"$said" || fail "a cut link: $said"
 echo "ok   a cut link"
 
+# Nor does a rank stay behind whose launcher is killed, or the launcher's process on its machine, whatever it is doing.
+left=$build/tests/machines/left
+for shape in "launcher 2 exchange" "daemon 2 exchange" "daemon 2 compute" "daemon 1 wait"; do
+    read -r who machines then <<<"$shape"
+    rm -f "$left"
+    said=$(without "$who" "$machines" "$hydra" -n $((2 * machines)) sh -c "'$build/tests/machines/lost' $then 2>>'$left'") \
+        || fail "a killed $who: $shape: $said"
+    [ "$who" = launcher ] || [ "$(grep -c "^heddle: rank .* ends: the launcher's process" "$left")" = 2 ] \
+        || fail "a killed $who: $shape: the ranks said: $(cat "$left")"
+    echo "ok   a killed $who, machines: $machines, ranks $then"
+done
+
 # Where the error handler returns, both sides go on.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/survive" "$here/survive.c" || fail "survive.c does not compile"
 survive() { # survive MODEL: what it printed

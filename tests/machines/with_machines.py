@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a command among several machines, played by network namespaces of this one, and takes them down.
 
-  with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] [--when TEXT cut|mend|kill|COMMAND]... -- COMMAND ...
+  with_machines.py --machines N [--ranks-each K] [--netem 'delay 5ms loss 1%'] [--when TEXT cut|mend|kill|launcher|daemon|COMMAND]... -- COMMAND ...
 
 Each machine is a namespace with an address of its own (10.77.0.1, 10.77.0.2, ...) and, for what runs there, a host name
 of its own; a bridge in one more namespace joins them. The command runs on the first one. MPICH's Hydra and PRRTE start ranks
@@ -9,7 +9,8 @@ on the others through `remote`, which takes the place of ssh: HYDRA_LAUNCHER_EXE
 PRTE_MCA_plm_ssh_agent and PRTE_MCA_prte_default_hostfile.
 
 With `--when` the last machine fails once the command has printed a line with that text: its link is cut, or mended again, or
-all of its processes are killed, or another command runs there. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
+all of its processes are killed, or those of the launcher there (`daemon`), or the launcher on the first machine (`launcher`), or
+another command runs on the last one. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
 
 Needs root and Debian's iproute2. Nothing stays behind: neither namespaces nor processes in them, also after SIGINT or SIGTERM.
 """
@@ -114,18 +115,27 @@ class Machines:
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
             shutil.rmtree(NETNS / name, ignore_errors=True)
 
+    def kill(self, names, of=""):
+        """Kills the processes on these machines whose command's name fits."""
+        for pid in self.processes(names):
+            try:
+                if re.match(of, pathlib.Path(f"/proc/{pid}/comm").read_text()):
+                    os.kill(pid, signal.SIGKILL)
+            except (OSError, ProcessLookupError):
+                pass
+
     def fail(self, how):
-        """Lets the last machine fail."""
+        """Lets the last machine fail, or a launcher."""
         if how in ("cut", "mend"):
             ip("-n", self.switch, "link", "set", f"port{len(self.names) - 1}", "down" if how == "cut" else "up")
-        elif how != "kill":
+        elif how == "kill":
+            self.kill(self.names[-1:])
+        elif how == "launcher":
+            self.kill(self.names[:1], "mpiexec|prterun|srun")
+        elif how == "daemon":
+            self.kill(self.names[-1:], "hydra_pmi_proxy|prted|slurmstepd")
+        else:
             subprocess.run(["ip", "netns", "exec", self.names[-1], *shlex.split(how)], check=True)
-            return
-        for pid in self.processes(self.names[-1:]) if how == "kill" else []:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
 
     def stay_behind(self):
         """What runs in the namespaces 15 s from now, or the last that ends before; launchers do not count."""
@@ -173,7 +183,7 @@ def main():
     parser.add_argument("--machines", type=int, default=2)
     parser.add_argument("--ranks-each", type=int, default=1, help="ranks on a machine before the next one gets some")
     parser.add_argument("--netem", default="", help="words of tc's netem, for each machine's link (slow_link.py)")
-    parser.add_argument("--when", nargs=2, action="append", default=[], metavar=("TEXT", "cut|mend|kill|COMMAND"), help="what happens on the last machine at that output")
+    parser.add_argument("--when", nargs=2, action="append", default=[], metavar=("TEXT", "cut|mend|kill|launcher|daemon|COMMAND"), help="what happens on the last machine at that output")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

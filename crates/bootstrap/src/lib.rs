@@ -38,7 +38,7 @@ mod world;
 
 pub use control::{Entry, State};
 pub use error::BootstrapError;
-pub use external::{end_job, finish_alone};
+pub use external::{end_job, end_without_launcher, finish_alone};
 pub use host::host;
 pub use job::Job;
 pub use job_control::JobControl;

@@ -14,7 +14,7 @@
 
 use crate::abort::abort;
 use crate::{loss, statistics, window};
-use heddle_bootstrap::{Joining, World};
+use heddle_bootstrap::{Joining, World, end_without_launcher, host};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::{Comm, KeptComm};
@@ -157,12 +157,25 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
     let domain = prepared.domain(&settings);
     settings::put_in_force(settings);
     process::describe(world, thread_level);
+    end_without_launcher(end_as_orphan).map_err(start_error)?;
     Ok(domain)
 }
 
 /// Ends the job because memory ran out, a peer wrote garbage into a ring, or one cannot be reached.
 fn end_job(failure: &Failure) -> ! {
     let text = failure.to_string();
+    abort(1, &text, &text)
+}
+
+/// Ends this process because the launcher's process that has started it has ended.
+fn end_as_orphan() -> ! {
+    let rank = process::ever().map(|process| process.world().rank()).unwrap_or_default();
+    let text = format!(
+        "rank {rank} on {} ends: the launcher's process that has started it (hydra_pmi_proxy, prted, slurmstepd ...) \
+         has ended or was killed, and without it nobody would end the rank with its job; start the job again, the \
+         log of the system may say what has happened to the process",
+        host()
+    );
     abort(1, &text, &text)
 }
 

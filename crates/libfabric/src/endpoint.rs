@@ -7,11 +7,11 @@ mod tests;
 use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
 use crate::library::{NET, Provider};
-use crate::object::{Closing, close};
+use crate::object::Closing;
 use crate::registered::{Owner, Registered};
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 
 /// The longest name of an endpoint, in bytes.
@@ -64,13 +64,20 @@ pub struct Completion {
 /// An endpoint.
 #[derive(Debug)]
 pub struct Endpoint {
-    endpoint: NonNull<Ep>,
-    addresses: NonNull<Av>,
-    completions: NonNull<Cq>,
-    /// A queue without completions, whose descriptor is waited for (see [`Queues`]).
-    empty: Option<NonNull<Cq>>,
-    domain: NonNull<Domain>,
+    /// Closed before the other objects.
+    endpoint: Closing<Ep>,
+    objects: Objects,
     wait: Option<RawFd>,
+}
+
+/// The objects that an endpoint is made with, closed in this order. Registrations end before.
+#[derive(Debug)]
+pub struct Objects {
+    completions: Closing<Cq>,
+    /// A queue without completions, whose descriptor is waited for (see [`Queues`]).
+    empty: Option<Closing<Cq>>,
+    addresses: Closing<Av>,
+    domain: Closing<Domain>,
     provider: Arc<Provider>,
 }
 
@@ -129,26 +136,35 @@ impl Endpoint {
         let result = unsafe { (table.control)(endpoint.fid(), abi::ENABLE, ptr::null_mut()) };
         functions.check("fi_enable", result)?;
 
-        Ok(Endpoint {
-            endpoint: endpoint.keep(),
-            addresses: addresses.keep(),
-            completions: completions.keep(),
-            empty: empty.map(Closing::keep),
-            domain: domain.keep(),
-            wait,
-            provider: Arc::clone(provider),
-        })
+        let provider = Arc::clone(provider);
+        Ok(Endpoint { endpoint, objects: Objects { completions, empty, addresses, domain, provider }, wait })
+    }
+
+    /// Makes another endpoint with the same provider.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn another(&self) -> Result<Endpoint, Error> {
+        Endpoint::open(&self.objects.provider)
+    }
+
+    /// Stops all operations: closes the endpoint, which discards them (`fi_endpoint`, section "`fi_close`").
+    /// Memory that they had is the caller's again. What is left may go once the registrations have ended.
+    #[must_use]
+    pub fn stop(self) -> Objects {
+        let Endpoint { endpoint, objects, .. } = self;
+        drop(endpoint);
+        objects
     }
 
     fn endpoint(&self) -> &Ep {
-        // SAFETY: a live endpoint.
-        unsafe { self.endpoint.as_ref() }
+        self.endpoint.get()
     }
 
     /// The provider that it was made with.
     #[must_use]
     pub fn provider(&self) -> &Provider {
-        &self.provider
+        &self.objects.provider
     }
 
     /// The name by which peers find the endpoint.
@@ -160,9 +176,8 @@ impl Endpoint {
         let mut len = name.len();
         let getname = self.endpoint().management().getname;
         // SAFETY: a live endpoint, and room for the name.
-        let result =
-            unsafe { getname(self.endpoint.as_ptr().cast(), name.as_mut_ptr().cast(), &raw mut len) };
-        self.provider.functions.check("fi_getname", result)?;
+        let result = unsafe { getname(self.endpoint.fid(), name.as_mut_ptr().cast(), &raw mut len) };
+        self.objects.provider.functions.check("fi_getname", result)?;
         name.truncate(len);
         Ok(name)
     }
@@ -176,15 +191,23 @@ impl Endpoint {
         // A name that is too short is no reason to read behind it.
         padded.resize(name.len().max(LONGEST_NAME), 0);
         let mut address = abi::ADDR_UNSPEC;
-        // SAFETY: a live address vector.
-        let insert = unsafe { self.addresses.as_ref() }.functions().insert;
+        let insert = self.objects.addresses.get().functions().insert;
         // SAFETY: one name, and room for one address.
         let inserted = unsafe {
-            insert(self.addresses.as_ptr(), padded.as_ptr().cast(), 1, &raw mut address, 0, ptr::null_mut())
+            insert(
+                self.objects.addresses.0.as_ptr(),
+                padded.as_ptr().cast(),
+                1,
+                &raw mut address,
+                0,
+                ptr::null_mut(),
+            )
         };
         match inserted {
             1 => Ok(Address(address)),
-            error => Err(self.provider.functions.failed("fi_av_insert", error.min(-libc::EINVAL).into())),
+            error => {
+                Err(self.objects.provider.functions.failed("fi_av_insert", error.min(-libc::EINVAL).into()))
+            }
         }
     }
 
@@ -216,7 +239,7 @@ impl Endpoint {
     /// # Safety
     /// The `len` bytes at `start` and the endpoint live longer than the result.
     unsafe fn register_for(&self, access: u64, start: *mut u8, len: usize) -> Result<Registered, Error> {
-        if !self.provider.needs_registration() {
+        if !self.objects.provider.needs_registration() {
             return Ok(Registered::NONE);
         }
         // SAFETY: by the caller's promise.
@@ -224,7 +247,7 @@ impl Endpoint {
     }
 
     fn owner(&self) -> Owner<'_> {
-        Owner { domain: self.domain, endpoint: self.endpoint, provider: &self.provider }
+        Owner { domain: self.objects.domain.0, endpoint: self.endpoint.0, provider: self.provider() }
     }
 
     /// Lets peers [read](Self::read) memory until the registration is dropped, and [write](Self::write) it if
@@ -242,13 +265,14 @@ impl Endpoint {
         may_write: bool,
         key: u64,
     ) -> Result<(Registered, RemoteMemory), Error> {
-        let bits = 8 * self.provider.info().of_domain().mr_key_size.min(8) as u32;
+        let bits = 8 * self.objects.provider.info().of_domain().mr_key_size.min(8) as u32;
         let key = key & u64::MAX.checked_shr(64 - bits).unwrap_or_default();
         let memory = ptr::slice_from_raw_parts_mut(start, len);
         let access = abi::REMOTE_READ | if may_write { abi::REMOTE_WRITE } else { 0 };
         // SAFETY: by the caller's promise.
         let registered = unsafe { Registered::new(&self.owner(), memory, access, key) }?;
-        let address = if self.provider.registers(abi::MR_VIRT_ADDR) { start.expose_provenance() } else { 0 };
+        let address =
+            if self.objects.provider.registers(abi::MR_VIRT_ADDR) { start.expose_provenance() } else { 0 };
         let remote = RemoteMemory { address: address as u64, key: registered.key().unwrap_or(key) };
         Ok((registered, remote))
     }
@@ -268,7 +292,7 @@ impl Endpoint {
         context: *mut u8,
     ) -> Outcome {
         let read = self.endpoint().remote_memory().read;
-        let (endpoint, descriptor) = (self.endpoint.as_ptr(), target.descriptor());
+        let (endpoint, descriptor) = (self.endpoint.0.as_ptr(), target.descriptor());
         let (to, context) = (to.cast(), context.cast());
         let RemoteMemory { address, key } = memory;
         // SAFETY: by the caller's promise.
@@ -306,7 +330,7 @@ impl Endpoint {
         };
         let flags = abi::COMPLETION | abi::DELIVERY_COMPLETE;
         // SAFETY: by the caller's promise; the provider copies the description.
-        let result = unsafe { write(self.endpoint.as_ptr(), &raw const message, flags) };
+        let result = unsafe { write(self.endpoint.0.as_ptr(), &raw const message, flags) };
         self.outcome(result)
     }
 
@@ -326,7 +350,7 @@ impl Endpoint {
         let (to, context) = (to.cast(), context.cast());
         // SAFETY: by the caller's promise.
         let result = unsafe {
-            receive(self.endpoint.as_ptr(), to, len, memory.descriptor(), abi::ADDR_UNSPEC, context)
+            receive(self.endpoint.0.as_ptr(), to, len, memory.descriptor(), abi::ADDR_UNSPEC, context)
         };
         self.outcome(result)
     }
@@ -348,7 +372,7 @@ impl Endpoint {
         let send = self.endpoint().messages().send;
         let (from, context) = (from.cast(), context.cast());
         // SAFETY: by the caller's promise.
-        let result = unsafe { send(self.endpoint.as_ptr(), from, len, memory.descriptor(), to.0, context) };
+        let result = unsafe { send(self.endpoint.0.as_ptr(), from, len, memory.descriptor(), to.0, context) };
         self.outcome(result)
     }
 
@@ -357,7 +381,8 @@ impl Endpoint {
     pub fn inject(&mut self, to: Address, message: &[u8]) -> Outcome {
         let inject = self.endpoint().messages().inject;
         // SAFETY: a live endpoint; the library copies the bytes.
-        let result = unsafe { inject(self.endpoint.as_ptr(), message.as_ptr().cast(), message.len(), to.0) };
+        let result =
+            unsafe { inject(self.endpoint.0.as_ptr(), message.as_ptr().cast(), message.len(), to.0) };
         self.outcome(result)
     }
 
@@ -365,7 +390,7 @@ impl Endpoint {
         match result {
             0 => Outcome::Taken,
             later if later == -abi::EAGAIN => Outcome::Later,
-            error => Outcome::Lost(self.provider.functions.words(-error as c_int)),
+            error => Outcome::Lost(self.objects.provider.functions.words(-error as c_int)),
         }
     }
 
@@ -375,10 +400,9 @@ impl Endpoint {
         let empty =
             CqDataEntry { op_context: ptr::null_mut(), flags: 0, len: 0, buf: ptr::null_mut(), data: 0 };
         let mut entries = [empty; AT_ONCE];
-        // SAFETY: a live queue.
-        let read = unsafe { self.completions.as_ref() }.functions().read;
+        let read = self.objects.completions.get().functions().read;
         // SAFETY: a live queue of entries of this format, and room for that many.
-        let got = unsafe { read(self.completions.as_ptr(), entries.as_mut_ptr().cast(), AT_ONCE) };
+        let got = unsafe { read(self.objects.completions.0.as_ptr(), entries.as_mut_ptr().cast(), AT_ONCE) };
         match usize::try_from(got) {
             Ok(got) => {
                 for entry in &entries[..got] {
@@ -398,11 +422,13 @@ impl Endpoint {
     fn read_error(&mut self) -> LostOperation {
         // SAFETY: numbers and null pointers.
         let mut entry: abi::CqErrEntry = unsafe { std::mem::zeroed() };
-        // SAFETY: a live queue.
-        let readerr = unsafe { self.completions.as_ref() }.functions().readerr;
+        let readerr = self.objects.completions.get().functions().readerr;
         // SAFETY: a live queue, and room for an entry.
-        unsafe { readerr(self.completions.as_ptr(), &raw mut entry, 0) };
-        LostOperation { context: entry.op_context.cast(), reason: self.provider.functions.words(entry.err) }
+        unsafe { readerr(self.objects.completions.0.as_ptr(), &raw mut entry, 0) };
+        LostOperation {
+            context: entry.op_context.cast(),
+            reason: self.objects.provider.functions.words(entry.err),
+        }
     }
 
     /// The descriptor that becomes readable when there is something to [poll](Self::poll) for; none if the
@@ -418,20 +444,19 @@ impl Endpoint {
         if self.wait.is_none() {
             return true;
         }
-        let trywait = self.provider.fabric().functions().trywait;
-        let mut queue: *mut Fid = self.empty.unwrap_or(self.completions).as_ptr().cast();
+        let trywait = self.objects.provider.fabric().functions().trywait;
+        let mut queue: *mut Fid = self.objects.empty.as_ref().unwrap_or(&self.objects.completions).fid();
         // SAFETY: one queue of this fabric.
-        let may = unsafe { trywait(self.provider.fabric.as_ptr(), &raw mut queue, 1) == 0 };
-        may && (self.empty.is_none() || !self.has_completions())
+        let may = unsafe { trywait(self.objects.provider.fabric.as_ptr(), &raw mut queue, 1) == 0 };
+        may && (self.objects.empty.is_none() || !self.has_completions())
     }
 
     /// Returns true if there are completions in the queue. To ask the empty queue before a wait takes what
     /// has come to the sockets, which show it no more.
     fn has_completions(&self) -> bool {
-        // SAFETY: a live queue.
-        let read = unsafe { self.completions.as_ref() }.functions().read;
+        let read = self.objects.completions.get().functions().read;
         // SAFETY: a live queue; nothing is asked for, so nothing is written.
-        unsafe { read(self.completions.as_ptr(), ptr::null_mut(), 0) == 0 }
+        unsafe { read(self.objects.completions.0.as_ptr(), ptr::null_mut(), 0) == 0 }
     }
 }
 
@@ -483,20 +508,4 @@ fn wait_descriptor(queue: &Closing<Cq>) -> Option<RawFd> {
     // SAFETY: a live queue; the command stores a descriptor's number.
     let result = unsafe { control(queue.fid(), abi::GETWAIT, (&raw mut descriptor).cast::<c_void>()) };
     (result == 0 && descriptor >= 0).then_some(descriptor)
-}
-
-impl Drop for Endpoint {
-    fn drop(&mut self) {
-        let objects: [Option<NonNull<Fid>>; 5] = [
-            Some(self.endpoint.cast()),
-            Some(self.completions.cast()),
-            self.empty.map(NonNull::cast),
-            Some(self.addresses.cast()),
-            Some(self.domain.cast()),
-        ];
-        for object in objects.into_iter().flatten().map(NonNull::as_ptr) {
-            // SAFETY: live, and what was made of it is closed before.
-            unsafe { close(object) };
-        }
-    }
 }

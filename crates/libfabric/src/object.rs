@@ -2,6 +2,7 @@
 
 use crate::abi::Fid;
 use crate::error::Error;
+use std::fmt;
 use std::ptr::NonNull;
 
 /// Closes an object.
@@ -15,18 +16,12 @@ pub(crate) unsafe fn close(fid: *mut Fid) {
     unsafe { close(fid) };
 }
 
-/// Closes an object unless it is [kept](Closing::keep).
+/// An object, closed when this is dropped: what was made of it goes before.
 pub(crate) struct Closing<T>(pub(crate) NonNull<T>);
 
 impl<T> Closing<T> {
     pub(crate) fn new(object: *mut T, failed: impl FnOnce() -> Error) -> Result<Closing<T>, Error> {
         NonNull::new(object).map(Closing).ok_or_else(failed)
-    }
-
-    pub(crate) fn keep(self) -> NonNull<T> {
-        let object = self.0;
-        std::mem::forget(self);
-        object
     }
 
     pub(crate) fn get(&self) -> &T {
@@ -39,9 +34,15 @@ impl<T> Closing<T> {
     }
 }
 
+impl<T> fmt::Debug for Closing<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
 impl<T> Drop for Closing<T> {
     fn drop(&mut self) {
-        // SAFETY: an object of libfabric, which nothing uses yet.
+        // SAFETY: an object of libfabric, which nothing uses.
         unsafe { close(self.fid()) };
     }
 }

@@ -106,6 +106,7 @@ impl Fabric {
             fail: self.fail,
             survives: self.survives,
             losses: Arc::clone(&self.losses),
+            late: None,
         };
         // SAFETY: the flags lie in the mapping, which the fabric and its clones keep with the ports.
         unsafe { Ports::new(network, &process, |vni| self.throttle_flag(vni)) }

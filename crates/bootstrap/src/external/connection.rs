@@ -1,5 +1,6 @@
 //! The connection of this process to the launcher that has started it.
 
+use super::orphan;
 use crate::BootstrapError;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::fork;
@@ -23,6 +24,10 @@ pub(crate) trait Connection: Debug + Send {
 
     /// Has the launcher end the job with this exit status.
     fn abort(&mut self, status: i32) -> Result<(), BootstrapError>;
+
+    /// From now on, the end of the launcher's process on this machine calls
+    /// [`launcher_has_ended`](orphan::launcher_has_ended).
+    fn watch(&mut self) -> Result<(), BootstrapError>;
 }
 
 /// The connection: `None` before the process joins the job, and after it has said that it ends.
@@ -47,9 +52,20 @@ pub(super) fn with_launcher<R>(
     }
 }
 
+/// From now on this process ends by `end` if the launcher's process that has started it ends before it
+/// finalizes MPI. Does nothing where no other launcher than Heddle's has started it.
+///
+/// # Errors
+/// When the launcher's process cannot be watched.
+pub fn end_without_launcher(end: fn() -> !) -> Result<(), BootstrapError> {
+    orphan::end_by(end);
+    launcher().as_mut().map_or(Ok(()), |connection| connection.watch())
+}
+
 /// Says that this process needs neither the launcher nor the other ranks any more. The first call counts.
 pub(super) fn finish() {
     if let Some(connection) = launcher().take() {
+        orphan::needs_no_launcher();
         // A launcher that has gone does not need to know.
         let _ = connection.finish();
     }
@@ -93,7 +109,8 @@ pub(super) fn finish_at_exit() {
 /// nothing where no launcher has to be told.
 pub fn end_job(status: i32) {
     // A thread that waits for the launcher's answer may have the lock for ever.
-    if let Ok(mut launcher) = LAUNCHER.try_lock()
+    if !orphan::is_orphan()
+        && let Ok(mut launcher) = LAUNCHER.try_lock()
         && let Some(connection) = launcher.as_mut()
     {
         await_readers();

@@ -22,17 +22,19 @@
 //! The launcher says which ranks may be on the same machine; if it says nothing, all may be. Addresses are
 //! fetched when a rank first sends to another.
 //!
-//! The launcher supervises: it ends the job when a process dies, or when a rank says over the connection that
+//! The launcher supervises, and a rank that it has left ends itself (`orphan.rs`). The launcher ends the job when a process dies, or when a rank says over the connection that
 //! it aborts. All ranks have to initialise MPI, since the fence waits for them.
 
 mod connection;
+mod orphan;
 mod place;
 
 use crate::job::MadeHere;
 use crate::{BootstrapError, Job, JobControl, LocalRanks, World};
 pub(crate) use connection::Connection;
-pub use connection::{end_job, finish_alone};
+pub use connection::{end_job, end_without_launcher, finish_alone};
 use connection::{finish, finish_at_exit, finish_together, hold, with_launcher};
+pub(crate) use orphan::{THREAD as LAUNCHER_THREAD, launcher_has_ended};
 use place::Place;
 
 /// The name of the word that says where a rank runs.
@@ -143,6 +145,10 @@ mod tests {
 
         fn abort(&mut self, status: i32) -> Result<(), BootstrapError> {
             self.report(format!("abort {status}"))
+        }
+
+        fn watch(&mut self) -> Result<(), BootstrapError> {
+            self.report("watch".to_owned())
         }
     }
 

@@ -6,9 +6,11 @@
 use super::wire::{unexpected, value_in};
 use crate::BootstrapError;
 use crate::descriptor::{close_on_exec, duplicate};
+use crate::external::LAUNCHER_THREAD;
+use heddle_platform::background;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 /// A version of PMI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +72,18 @@ impl Channel {
         Err(BootstrapError::Launcher { what })
     }
 
+    /// Starts a thread that calls `hung_up` when the launcher's end of the descriptor is closed.
+    pub(super) fn watch(&self, hung_up: impl FnOnce() + Send + 'static) -> Result<(), BootstrapError> {
+        let failed = |source| BootstrapError::System { what: "watching the launcher (PMI)", source };
+        // The other one may be closed, and its number given to another file, while the thread waits.
+        let watched = self.0.get_ref().try_clone().map_err(failed)?;
+        let body = move || {
+            await_hangup(&watched);
+            hung_up();
+        };
+        background::start(LAUNCHER_THREAD, None, body).map(drop).map_err(failed)
+    }
+
     /// Sends a request.
     pub(super) fn send(&mut self, request: &str) -> Result<(), BootstrapError> {
         let source = match self.0.get_mut().write_all(request.as_bytes()) {
@@ -99,6 +113,15 @@ impl Channel {
     }
 }
 
+/// Waits until the other end is closed, whatever comes before.
+fn await_hangup(file: &File) {
+    let mut watched = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLRDHUP, revents: 0 };
+    while watched.revents == 0 {
+        // SAFETY: a list of one. An interrupted call only makes this thread wait once more.
+        unsafe { libc::poll(&raw mut watched, 1, -1) };
+    }
+}
+
 fn unread(source: io::Error) -> BootstrapError {
     BootstrapError::System { what: "a reply of the launcher (PMI)", source }
 }
@@ -107,6 +130,8 @@ fn unread(source: io::Error) -> BootstrapError {
 mod tests {
     use super::super::scripted::with_launcher;
     use super::*;
+    use std::os::unix::net::UnixStream;
+    use std::sync::mpsc;
 
     fn agreed(versions: &[Version], replies: &[&str]) -> (Result<Version, BootstrapError>, Vec<String>) {
         with_launcher(replies, |fd| Channel::open(fd).expect("a descriptor").agree(versions))
@@ -131,6 +156,21 @@ mod tests {
             assert_eq!(version.expect("a version"), spoken, "{replies:?}");
             assert_eq!(requests, asked, "{replies:?}");
         }
+    }
+
+    #[test]
+    fn the_end_of_the_launcher_is_seen_and_its_words_are_not_taken_for_it() {
+        let (mut launcher, rank) = UnixStream::pair().expect("a pair");
+        let mut channel = Channel::open(rank.as_raw_fd()).expect("a descriptor");
+        let (tell, told) = mpsc::channel();
+        channel.watch(move || tell.send(()).expect("the test listens")).expect("a thread");
+        for _ in 0..100 {
+            launcher.write_all(b"word\n").expect("written");
+            assert_eq!(channel.line().expect("a line"), "word");
+        }
+        assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Empty));
+        drop(launcher);
+        told.recv().expect("it is seen");
     }
 
     #[test]

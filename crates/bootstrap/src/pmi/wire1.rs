@@ -4,7 +4,7 @@
 use super::channel::Channel;
 use super::wire::{Wire, unexpected, value_in};
 use crate::BootstrapError;
-use crate::external::Connection;
+use crate::external::{Connection, launcher_has_ended};
 
 /// A connection to a launcher that speaks PMI-1.
 #[derive(Debug)]
@@ -97,6 +97,10 @@ impl Connection for Wire1 {
 
     fn abort(&mut self, status: i32) -> Result<(), BootstrapError> {
         self.say(&format!("abort exitcode={status}"))
+    }
+
+    fn watch(&mut self) -> Result<(), BootstrapError> {
+        self.channel.watch(launcher_has_ended)
     }
 }
 

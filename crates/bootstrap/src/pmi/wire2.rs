@@ -7,7 +7,7 @@
 use super::channel::Channel;
 use super::wire::{Wire, unexpected, value_in};
 use crate::BootstrapError;
-use crate::external::Connection;
+use crate::external::{Connection, launcher_has_ended};
 
 /// The longest message, whose length still has six digits.
 const LONGEST: usize = 999_999;
@@ -120,6 +120,10 @@ impl Connection for Wire2 {
     /// Hydra heeds the exit status, Slurm the wish to end all ranks.
     fn abort(&mut self, status: i32) -> Result<(), BootstrapError> {
         self.say("abort", &[("isworld", "TRUE"), ("exitcode", &status.to_string()), ("msg", "MPI_Abort")])
+    }
+
+    fn watch(&mut self) -> Result<(), BootstrapError> {
+        self.channel.watch(launcher_has_ended)
     }
 }
 

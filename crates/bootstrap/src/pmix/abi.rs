@@ -2,12 +2,18 @@
 //! prefix. PMIx keeps it: the same client works with servers of other versions. A test compares it with
 //! the headers (`layout.rs`).
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `pmix_status_t`: 0, or the negative number of an error.
 pub(super) type Status = c_int;
 
 pub(super) const SUCCESS: Status = 0;
+
+/// Events: a connection is lost. Version 3 of PMIx and older ones say whose it was.
+pub(super) const ERR_LOST_CONNECTION: Status = -61;
+pub(super) const ERR_LOST_CONNECTION_TO_SERVER: Status = -101;
+/// The answer to an event: others may handle it.
+pub(super) const EVENT_NO_ACTION_TAKEN: Status = -331;
 
 /// The longest name of a job and of a word, in bytes without the end.
 pub(super) const MAX_NSLEN: usize = 255;
@@ -87,4 +93,35 @@ pub(super) type Commit = unsafe extern "C" fn() -> Status;
 pub(super) type Fence = unsafe extern "C" fn(*const Proc, usize, *const Info, usize) -> Status;
 pub(super) type Finalize = unsafe extern "C" fn(*const Info, usize) -> Status;
 pub(super) type Abort = unsafe extern "C" fn(Status, *const c_char, *mut Proc, usize) -> Status;
+pub(super) type RegisterEventHandler = unsafe extern "C" fn(
+    *mut Status,
+    usize,
+    *mut Info,
+    usize,
+    NotificationFn,
+    Option<unsafe extern "C" fn(Status, usize, *mut c_void)>,
+    *mut c_void,
+) -> Status;
+/// `pmix_notification_fn_t`: the number of the handler, the event, its source, facts, results of other handlers,
+/// and the function to call at the end, with its last argument.
+pub(super) type NotificationFn = unsafe extern "C" fn(
+    usize,
+    Status,
+    *const Proc,
+    *mut Info,
+    usize,
+    *mut Info,
+    usize,
+    Option<EventNotificationCbfuncFn>,
+    *mut c_void,
+);
+/// `pmix_event_notification_cbfunc_fn_t`: the answer, facts for other handlers, and a function that frees these.
+pub(super) type EventNotificationCbfuncFn = unsafe extern "C" fn(
+    Status,
+    *mut Info,
+    usize,
+    Option<unsafe extern "C" fn(Status, *mut c_void)>,
+    *mut c_void,
+    *mut c_void,
+);
 pub(super) type ErrorString = unsafe extern "C" fn(Status) -> *const c_char;

@@ -1,6 +1,7 @@
 //! A rank of a job as PMIx sees it.
 
 use super::abi::{self, Data, Info, Proc, Value};
+use super::event;
 use super::library::Library;
 use crate::BootstrapError;
 use crate::external::Connection;
@@ -161,5 +162,9 @@ impl Connection for Client {
         // SAFETY: a string; no list means all ranks of the job.
         let status = unsafe { (self.library.abort)(status, c"MPI_Abort".as_ptr(), ptr::null_mut(), 0) };
         self.library.check("PMIx_Abort", status)
+    }
+
+    fn watch(&mut self) -> Result<(), BootstrapError> {
+        event::on_lost_server(&self.library, &self.me)
     }
 }

@@ -24,6 +24,9 @@ fn fields_constants_and_functions_are_those_of_the_headers() {
         ("offsetof(pmix_info_t, value)", offset_of!(abi::Info, value)),
         ("sizeof(pmix_status_t)", size_of::<abi::Status>()),
         ("PMIX_SUCCESS", abi::SUCCESS as usize),
+        ("-PMIX_ERR_LOST_CONNECTION", -abi::ERR_LOST_CONNECTION as usize),
+        ("-PMIX_ERR_LOST_CONNECTION_TO_SERVER", -abi::ERR_LOST_CONNECTION_TO_SERVER as usize),
+        ("-PMIX_EVENT_NO_ACTION_TAKEN", -abi::EVENT_NO_ACTION_TAKEN as usize),
         ("PMIX_MAX_NSLEN", abi::MAX_NSLEN),
         ("PMIX_MAX_KEYLEN", abi::MAX_KEYLEN),
         ("(pmix_rank_t)(PMIX_RANK_WILDCARD)", abi::RANK_WILDCARD as usize),
@@ -51,6 +54,13 @@ fn fields_constants_and_functions_are_those_of_the_headers() {
         ("PMIx_Fence", "pmix_status_t (*)(const pmix_proc_t *, size_t, const pmix_info_t *, size_t)"),
         ("PMIx_Finalize", "pmix_status_t (*)(const pmix_info_t *, size_t)"),
         ("PMIx_Abort", "pmix_status_t (*)(int, const char *, pmix_proc_t *, size_t)"),
+        (
+            "PMIx_Register_event_handler",
+            "pmix_status_t (*)(pmix_status_t *, size_t, pmix_info_t *, size_t, void (*)(size_t, pmix_status_t, \
+             const pmix_proc_t *, pmix_info_t *, size_t, pmix_info_t *, size_t, void (*)(pmix_status_t, \
+             pmix_info_t *, size_t, void (*)(pmix_status_t, void *), void *, void *), void *), void \
+             (*)(pmix_status_t, size_t, void *), void *)",
+        ),
         ("PMIx_Error_string", "const char *(*)(pmix_status_t)"),
     ];
     let mut source = String::from("#include <pmix.h>\n#include <stddef.h>\n");

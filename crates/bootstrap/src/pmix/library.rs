@@ -22,6 +22,7 @@ pub(super) struct Library {
     pub(super) fence: abi::Fence,
     pub(super) finalize: abi::Finalize,
     pub(super) abort: abi::Abort,
+    pub(super) register_event_handler: abi::RegisterEventHandler,
     error_string: abi::ErrorString,
     /// Stays loaded, because the library has a thread of its own.
     _library: ManuallyDrop<Loaded>,
@@ -74,6 +75,7 @@ impl Library {
             fence: function!(c"PMIx_Fence"),
             finalize: function!(c"PMIx_Finalize"),
             abort: function!(c"PMIx_Abort"),
+            register_event_handler: function!(c"PMIx_Register_event_handler"),
             error_string: function!(c"PMIx_Error_string"),
             _library: ManuallyDrop::new(library),
         })

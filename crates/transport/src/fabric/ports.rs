@@ -50,7 +50,7 @@ impl Fabric {
     pub unsafe fn fetch(&self, vni: usize, fetch: Fetch) -> bool {
         let Some(port) = self.port(vni).filter(|_| !self.is_local(fetch.peer)) else { return false };
         // SAFETY: by the caller's promise.
-        unsafe { port.fetch(fetch) }
+        unsafe { port.fetch(fetch, true) }
     }
 
     /// The port for one-sided operations between machines, opened by the first call, which no other call is

@@ -39,6 +39,8 @@ pub(super) struct BufferedPacket {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) address: Address,
+    /// The name of the peer's endpoint.
+    pub(super) name: Box<[u8]>,
     /// The peer's key.
     pub(super) key: u64,
     pub(super) buffers: Buffers,
@@ -100,6 +102,7 @@ impl Connection {
         let buffers = Buffers::new(endpoint, peer, SENDS).map_err(|error| error.to_string())?;
         Ok(Connection {
             address: endpoint.insert(&address.name).map_err(|error| error.to_string())?,
+            name: address.name.as_slice().into(),
             key: address.key,
             buffers,
             free: (0..SENDS as u32).rev().collect(),

@@ -14,6 +14,7 @@
 //! | `pace.rs` | how often the network is looked at beside the rings |
 //! | `heartbeat.rs` | whether a peer is alive |
 //! | `listener.rs` | the thread that wakes sleepers, sends open packets and lets ports beat |
+//! | `late.rs` | descriptors that are opened while the listener waits |
 //! | `signal.rs` | the word by which threads call it |
 //! | `at_exit.rs` | keeps the library's threads from using the network while the process ends |
 //! | `one_sided.rs` | the port for operations that a thread of the library carries out at their target |
@@ -23,6 +24,7 @@ mod at_exit;
 mod buffers;
 mod connection;
 mod heartbeat;
+mod late;
 mod listener;
 mod one_sided;
 mod pace;
@@ -39,6 +41,7 @@ pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
+use late::Latecomers;
 use listener::{Beats, Duties, Listener};
 pub use one_sided::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 pub(crate) use pace::Pace;
@@ -178,19 +181,23 @@ impl Ports {
         let Some(provider) = opened.first().map(port::Opened::provider) else {
             return Err(TransportError::NoNetwork { rank: process.rank as usize });
         };
+        let late = Latecomers::new().map_err(|source| TransportError::Reserve { source })?;
+        let late = Arc::new(late);
+        let process = ProcessInfo { late: Some(Arc::clone(&late)), ..process.clone() };
         let (mut ports, signal) = (Vec::new(), Arc::new(Signal::new()));
         for (vni, opened) in opened.into_iter().enumerate() {
             // SAFETY: by the caller's promise.
             let port = unsafe { Port::new(vni, process.clone(), throttle(vni), Arc::clone(&signal), opened) };
             ports.push(Arc::new(port.map_err(|source| TransportError::Reserve { source })?));
         }
-        let descriptors = ports.iter().map(|port| port.wait_descriptor()).collect();
+        let descriptors =
+            ports.iter().map(|port| port.wait_descriptor()).chain([Some(late.descriptor())]).collect();
         Ok(Ports {
             ports,
             listener: Listener::new(signal, descriptors),
             timeout,
             one_sided: OnceLock::new(),
-            process: process.clone(),
+            process,
             provider,
         })
     }

@@ -178,8 +178,9 @@ impl OneSided {
     /// # Safety
     /// The memory that the data goes to is valid, and nobody else uses it until the message arrives.
     pub unsafe fn fetch(&self, fetch: Fetch) -> bool {
+        // A window goes on with all its processes or not at all.
         // SAFETY: by the caller's promise.
-        unsafe { self.port.fetch(fetch) }
+        unsafe { self.port.fetch(fetch, false) }
     }
 
     /// Sends the packets that were left open.

@@ -1,6 +1,7 @@
 //! Ports of two ranks of one process, over the loopback.
 
 mod one_sided;
+mod stopped_reads;
 
 use super::heartbeat::PATIENCE;
 use super::listener::{Duties, Listener};
@@ -86,7 +87,8 @@ fn port_with(
     WORDS.lock().expect("no test fails here").push((rank, test, word));
     let local = Arc::new(LocalRanks::of(vec![rank]));
     let (survives, losses) = (|| SURVIVES.get(), Arc::default());
-    let process = ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives, losses };
+    let process =
+        ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives, losses, late: None };
     // SAFETY: the flag lives as long as the process.
     unsafe { Port::new(test, process, throttle, Arc::new(Signal::new()), opened) }.expect("a port")
 }
@@ -190,7 +192,7 @@ fn fetched_data_is_there_when_its_message_arrives() {
             done,
         };
         // SAFETY: the bytes are there until the end of the test, which all messages arrive before.
-        assert!(unsafe { reader.fetch(fetch) });
+        assert!(unsafe { reader.fetch(fetch, true) });
     }
     let mut tags = Vec::new();
     while tags.len() < 3 {
@@ -238,7 +240,7 @@ fn threads_stay_awake_while_long_data_is_under_way_and_something_happens() {
             done,
         };
         // SAFETY: the bytes are there until the message has arrived.
-        assert!(unsafe { reader.fetch(fetch) });
+        assert!(unsafe { reader.fetch(fetch, true) });
         sleep_or_stay(&reader);
         while read(&reader, 1).is_empty() {
             owner.is_empty();
@@ -370,30 +372,6 @@ fn a_port_that_survives_a_loss_says_so_and_drops_what_it_had() {
             assert_eq!(read_losses(&one, 0), []);
         }
     }
-}
-
-#[test]
-#[should_panic(expected = "it was lost while data was read from its memory")]
-fn a_rank_that_is_lost_while_its_memory_is_read_ends_the_process() {
-    SURVIVES.set(true);
-    let (one, other) = acquainted(14);
-    let other = Arc::new(other);
-    let (mut from, mut to) = (vec![1u8; 100_000], vec![0u8; 100_000]);
-    // SAFETY: the bytes outlive what is exposed.
-    let exposed = unsafe { other.expose(from.as_mut_ptr(), from.len(), Lasts::Shortly) }
-        .expect("there are remote reads");
-    let done = (header(0), [0; EXTRA_BYTES]);
-    let fetch = Fetch {
-        direction: Direction::Read,
-        peer: 1,
-        there: exposed.name(),
-        here: to.as_mut_ptr(),
-        len: to.len(),
-        done,
-    };
-    // SAFETY: the bytes are there until the end of the test.
-    assert!(unsafe { one.fetch(fetch) });
-    (0..2 * PATIENCE).for_each(|_| one.beat(SILENCE));
 }
 
 #[test]

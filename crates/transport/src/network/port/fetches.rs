@@ -62,6 +62,18 @@ pub(super) struct UnderWay {
     /// The reason for which a part has failed, while another one is under way.
     failed: Option<String>,
     registered: Registered,
+    /// True if the parts are read by an endpoint that can be closed (`reader.rs`).
+    pub(super) apart: bool,
+}
+
+/// The reads from a peer that the provider has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    /// Some that can be stopped.
+    Apart,
+    /// Some that cannot.
+    Here,
 }
 
 /// A part that is read. Its first bytes are as those of a packet's buffer.
@@ -116,7 +128,7 @@ impl Fetches {
     }
 
     /// Adds a fetch, of which nothing was read yet.
-    pub(super) fn add(&mut self, fetch: Fetch, registered: Registered) {
+    pub(super) fn add(&mut self, fetch: Fetch, registered: Registered, apart: bool) {
         let number = self.next;
         self.next = (number + 1) % (u32::MAX / AT_ONCE as u32);
         let part = |part| Part {
@@ -125,7 +137,7 @@ impl Fetches {
             len: 0,
         };
         let parts = std::array::from_fn(part);
-        let under_way = UnderWay { parts, fetch, asked: 0, there: 0, failed: None, registered };
+        let under_way = UnderWay { parts, fetch, asked: 0, there: 0, failed: None, registered, apart };
         self.all.insert(number, Box::new(under_way));
         self.delayed.push_back(number);
     }
@@ -162,13 +174,26 @@ impl Fetches {
         None
     }
 
-    /// Drops the fetches from a peer of which the provider has no part. Returns true if it has a part of
-    /// another one.
-    pub(super) fn forget(&mut self, peer: u32) -> bool {
+    /// Drops the fetches from a peer of which the provider has no part. Returns those that are left.
+    pub(super) fn forget(&mut self, peer: u32) -> Left {
         let Fetches { all, delayed, .. } = self;
         all.retain(|_, fetch| fetch.fetch.peer as u32 != peer || fetch.is_read());
         delayed.retain(|number| all.get(number).is_some_and(|fetch| fetch.fetch.peer as u32 != peer));
-        all.values().any(|fetch| fetch.fetch.peer as u32 == peer)
+        let left = all.values().filter(|fetch| fetch.fetch.peer as u32 == peer);
+        left.fold(Left::Nothing, |left, fetch| match left {
+            Left::Here => Left::Here,
+            _ if fetch.apart => Left::Apart,
+            _ => Left::Here,
+        })
+    }
+
+    /// Takes out the fetches that are read apart, whose endpoint is closed, and ends their registrations.
+    pub(super) fn take_apart(&mut self) -> Vec<Fetch> {
+        let Fetches { all, delayed, .. } = self;
+        let apart: Vec<Fetch> =
+            all.extract_if(|_, fetch| fetch.apart).map(|(_, fetch)| fetch.fetch).collect();
+        delayed.retain(|number| all.contains_key(number));
+        apart
     }
 
     /// The peer from whose memory a part is read.

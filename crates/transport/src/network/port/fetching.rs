@@ -80,33 +80,58 @@ impl Port {
     }
 
     /// Fetches data from the memory of a peer. Returns false and does nothing if the provider refuses the
-    /// memory that the data goes to, or if the peer is lost.
+    /// memory that the data goes to, or if the peer is lost. If it `can_stop`, a process that goes on
+    /// without lost ranks stops it when the peer is lost.
     ///
     /// # Safety
     /// The memory is valid, and nobody else uses it until the message arrives that all is there.
-    pub(crate) unsafe fn fetch(&self, fetch: Fetch) -> bool {
+    pub(crate) unsafe fn fetch(&self, fetch: Fetch, can_stop: bool) -> bool {
+        let apart = can_stop && (self.process.survives)();
         let mut state = self.state();
         if state.has_lost(fetch.peer as u32) {
             return false;
         }
-        // SAFETY: by the caller's promise; the registration ends with the fetch.
-        let target = unsafe { state.endpoint.register_for_copies(fetch.here, fetch.len) };
-        let Ok(target) = target else { return false };
         self.connection(&mut state, fetch.peer as u32);
-        state.fetches.add(fetch, target);
-        state.last_progress = Instant::now();
-        self.read_delayed(&mut state);
+        // SAFETY: by the caller's promise.
+        let begins = unsafe { self.begin(&mut state, fetch, apart) };
+        if begins {
+            state.last_progress = Instant::now();
+            self.read_delayed(&mut state);
+        }
+        begins
+    }
+
+    /// Begins a fetch from a peer that the port has a connection to, if possible in such a way that it can be
+    /// stopped if `apart` is true. Returns false if the provider refuses the memory.
+    ///
+    /// # Safety
+    /// As [`fetch`](Self::fetch).
+    pub(super) unsafe fn begin(&self, state: &mut State, fetch: Fetch, apart: bool) -> bool {
+        let apart = apart && self.open_reader(state);
+        let State { endpoint, reader, fetches, .. } = state;
+        let endpoint = reader.as_ref().filter(|_| apart).map_or(&*endpoint, |reader| &reader.endpoint);
+        // SAFETY: by the caller's promise; the registration ends with the fetch.
+        let registered = unsafe { endpoint.register_for_copies(fetch.here, fetch.len) };
+        let Ok(registered) = registered else { return false };
+        fetches.add(fetch, registered, apart);
         true
     }
 
     /// Gives the reads to the provider that it has not taken. Returns true if it takes one.
     pub(super) fn read_delayed(&self, state: &mut State) -> bool {
         let (mut happened, mut lost) = (false, Vec::new());
-        let State { fetches, connections, endpoint, .. } = state;
+        let State { fetches, connections, endpoint, reader, .. } = state;
         for _ in 0..fetches.delayed() {
             let failed = fetches.read_first(|peer, under_way| {
                 let Some(connection) = connections.get(&peer) else { unreachable!("it was made") };
-                let outcome = under_way.copy(endpoint, connection.address, self.longest_read);
+                let (endpoint, address) = match reader {
+                    Some(reader) if under_way.apart => match reader.address(peer, &connection.name) {
+                        Ok(address) => (&mut reader.endpoint, address),
+                        Err(why) => return Outcome::Lost(why),
+                    },
+                    _ => (&mut *endpoint, connection.address),
+                };
+                let outcome = under_way.copy(endpoint, address, self.longest_read);
                 happened |= outcome == Outcome::Taken;
                 outcome
             });

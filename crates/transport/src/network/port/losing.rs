@@ -1,5 +1,6 @@
 //! Ranks that are lost: what the port had for them is dropped, and its reader is told.
 
+use super::fetches::Left;
 use super::state::{Arrival, Port, State};
 use crate::failure::Failure;
 use crate::losses::LOST;
@@ -66,11 +67,16 @@ impl Port {
         state.delayed.retain(|other| *other != peer);
         state.creditors.retain(|other| *other != peer);
         let host = state.connections.get(&peer).map(|connection| connection.host.clone());
-        if state.fetches.forget(peer) {
+        match state.fetches.forget(peer) {
+            Left::Nothing => {}
+            Left::Apart => self.stop_reads(state),
             // The provider may write to the program's buffer until the read ends, which may be never. So the
-            // receive cannot end either.
-            let why = "it was lost while data was read from its memory, which cannot be stopped".to_owned();
-            self.lose(peer, host.as_deref(), why);
+            // receive cannot end either. It has begun before the process chose to survive losses.
+            Left::Here => {
+                let why = "it was lost while data was read from its memory, which cannot be stopped: the error \
+                           handler of MPI_COMM_WORLD was fatal when that began";
+                self.lose(peer, host.as_deref(), why.to_owned());
+            }
         }
         let unread = state.connections.get_mut(&peer).map(|connection| connection.forget());
         unread.into_iter().flatten().for_each(|index| self.receive_again(state, index));

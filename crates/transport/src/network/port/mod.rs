@@ -10,6 +10,7 @@
 //! | `sending.rs` | packets into buffers, and from there to the provider |
 //! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
 //! | `fetching.rs`, `fetches.rs` | remote reads: the data of long messages |
+//! | `reader.rs` | the endpoint for remote reads that can be stopped |
 //! | `beating.rs` | signs of life to peers and from them |
 //! | `losing.rs` | ranks that are lost |
 
@@ -17,6 +18,7 @@ mod beating;
 mod fetches;
 mod fetching;
 mod losing;
+mod reader;
 mod receiving;
 mod sending;
 mod state;
@@ -26,15 +28,15 @@ use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
 use super::signal::Signal;
 use crate::failure::Failure;
+use fetches::Fetches;
 pub use fetches::{Direction, Fetch};
-use fetches::{Ended, Fetches};
 pub use fetching::Exposed;
 pub(crate) use fetching::Lasts;
 use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
 pub(crate) use sending::Outgoing;
-use state::{AWAKE, Arrival, State};
+use state::{AWAKE, State};
 pub(crate) use state::{Port, ProcessInfo};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
@@ -89,6 +91,7 @@ impl Port {
         let wait = endpoint.wait_descriptor();
         let state = Mutex::new(State {
             endpoint,
+            reader: None,
             key,
             inject_bytes: provider.inject_bytes(),
             received,
@@ -139,25 +142,15 @@ impl Port {
         let has_lost = self.note_losses(state);
         self.close_all(state);
         state.polls += 1;
-        let State { endpoint, connections, complete, arrived, fetches, under_way, .. } = state;
-        let (mut lost, mut failed) = (None, Vec::new());
+        let State { endpoint, connections, complete, under_way, .. } = state;
+        let (mut lost, mut read) = (None, Vec::new());
         let happened = endpoint.poll(
             |done| {
                 let Owner { peer, index } = owner(done.context);
                 if peer == RECEIVED {
                     complete.push_back(BufferedPacket { index, len: done.len as u32 });
                 } else if peer == FETCHED {
-                    let sender = fetches.peer(index).and_then(|peer| connections.get_mut(&peer));
-                    if let Some(connection) = sender {
-                        connection.heartbeat.heard(false, true);
-                    }
-                    match fetches.part_has_ended(index, None) {
-                        Some(Ended::Done((header, words))) => {
-                            arrived.push_back(Arrival::FromHere { header, words })
-                        }
-                        Some(Ended::Failed(peer, why)) => failed.push((peer, why)),
-                        None => {}
-                    }
+                    read.push(index);
                 } else if let Some(connection) = connections.get_mut(&peer) {
                     connection.free.push(index);
                     *under_way -= 1;
@@ -165,13 +158,14 @@ impl Port {
             },
             |operation| lost = Some(operation),
         );
+        let happened = happened + self.poll_reader(state);
         if happened != 0 && state.has_data_under_way() {
             state.last_progress = Instant::now();
         }
         if let Some(operation) = lost {
             self.lost(state, operation);
         }
-        failed.into_iter().for_each(|(peer, why)| self.not_read(state, peer, why));
+        read.into_iter().for_each(|index| self.part_has_ended(state, index, None));
         while let Some(packet) = state.complete.pop_front() {
             state.held += 1;
             self.sort_in(state, packet);
@@ -184,12 +178,7 @@ impl Port {
     fn lost(&self, state: &mut State, operation: LostOperation) {
         let owner = (!operation.context.is_null()).then(|| owner(operation.context));
         if let Some(Owner { peer: FETCHED, index }) = owner {
-            if let Some(Ended::Failed(peer, why)) =
-                state.fetches.part_has_ended(index, Some(operation.reason))
-            {
-                self.not_read(state, peer, why);
-            }
-            return;
+            return self.part_has_ended(state, index, Some(operation.reason));
         }
         let connections = &mut state.connections;
         match owner.and_then(|owner| Some((owner, connections.get_mut(&owner.peer)?))) {
@@ -217,7 +206,7 @@ impl Port {
     /// if that changes. A provider wants to be asked before each wait.
     pub(crate) fn is_at_rest(&self) -> bool {
         let mut state = self.state();
-        !self.poll(&mut state) && state.arrived.is_empty() && state.endpoint.may_wait()
+        !self.poll(&mut state) && state.arrived.is_empty() && state.endpoints_may_wait()
     }
 
     /// Returns true if the network has taken everything that was sent, except to lost ranks.
@@ -245,7 +234,7 @@ impl Port {
     pub(crate) fn may_wait(&self) -> bool {
         let mut state = self.state();
         let knows_losses = self.process.losses.count() == state.lost.len();
-        knows_losses && state.arrived.is_empty() && state.may_sleep(self.awake) && state.endpoint.may_wait()
+        knows_losses && state.arrived.is_empty() && state.may_sleep(self.awake) && state.endpoints_may_wait()
     }
 
     /// The same port, which reads at most so many bytes at once.

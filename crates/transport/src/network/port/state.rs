@@ -1,11 +1,13 @@
 //! The parts of a port, and its connections to ranks.
 
 use super::fetches::Fetches;
+use super::reader::Reader;
 use crate::failure::{Fail, Failure};
 use crate::losses::{Losses, Survives};
 use crate::network::address::VniAddress;
 use crate::network::buffers::Buffers;
 use crate::network::connection::{BufferedPacket, Connection};
+use crate::network::late::Latecomers;
 use crate::network::signal::Signal;
 use crate::slot::{EXTRA_BYTES, Header};
 use heddle_bootstrap::LocalRanks;
@@ -33,6 +35,8 @@ pub(crate) struct ProcessInfo {
     /// Says whether the process goes on without a lost rank.
     pub(crate) survives: Survives,
     pub(crate) losses: Arc<Losses>,
+    /// Where descriptors go that the listener is to wait for, too.
+    pub(crate) late: Option<Arc<Latecomers>>,
 }
 
 /// The port of a VNI.
@@ -65,6 +69,8 @@ unsafe impl Sync for Port {}
 pub(super) struct State {
     /// Closed before the buffers go.
     pub(super) endpoint: Endpoint,
+    /// The endpoint for reads that can be stopped, once there were some.
+    pub(super) reader: Option<Reader>,
     pub(super) key: u64,
     pub(super) inject_bytes: usize,
     pub(super) received: Buffers,
@@ -115,6 +121,11 @@ impl State {
     /// Returns true if long data is under way, to this process or from it.
     pub(super) fn has_data_under_way(&self) -> bool {
         self.exposed != 0 || !self.fetches.is_empty()
+    }
+
+    /// Returns true if the descriptors will be readable when there is something to poll for.
+    pub(super) fn endpoints_may_wait(&mut self) -> bool {
+        self.endpoint.may_wait() && self.reader.as_mut().is_none_or(|reader| reader.endpoint.may_wait())
     }
 
     /// Returns true if no long data is under way, or nothing was complete for so long.

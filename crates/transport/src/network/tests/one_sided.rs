@@ -42,8 +42,17 @@ fn one_sided(rank: u32) -> (Arc<OneSided>, Arc<AtomicU64>) {
     let opened = Opened::new(&provider(), 200 + u64::from(rank)).expect("an endpoint");
     let (local, losses) = (Arc::new(LocalRanks::of(vec![rank])), Arc::default());
     let word_of = |_, _| Err("the launcher is not asked".to_owned());
-    let process =
-        ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives: || false, losses };
+    let process = ProcessInfo {
+        rank,
+        ranks: RANKS,
+        local,
+        vnis: 4,
+        word_of,
+        fail,
+        survives: || false,
+        losses,
+        late: None,
+    };
     let port = Arc::new(OneSided::new(process, opened, None).expect("a port"));
     let (own, sum) = (Arc::new(OnceLock::from(Arc::clone(&port))), Arc::default());
     assert!(port.start(true, || Box::new(Adder { port: own, sum: Arc::clone(&sum) })));
