@@ -55,6 +55,11 @@ pub fn take(handle: usize) -> Result<Arc<Session>> {
     Ok(session)
 }
 
+/// The error handlers of all sessions that are not finalised.
+pub fn errhandlers() -> impl Iterator<Item = usize> {
+    SESSIONS.handles().filter_map(|handle| Some(SESSIONS.get(handle)?.errhandler.get()))
+}
+
 #[cold]
 fn bad_handle(handle: usize) -> Error {
     let what = if handle == mpi::MPI_SESSION_NULL {

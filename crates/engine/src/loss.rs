@@ -1,25 +1,27 @@
 //! The loss of ranks on other machines: whether the process goes on, and which receives wait for them.
 
 use heddle_comm::error::{Error, Result};
-use heddle_comm::{CommRef, KeptComm};
+use heddle_comm::{CommRef, KeptComm, session};
 use heddle_message::domain::Domain;
 use heddle_message::losses::Members;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_spec::constants as mpi;
 
-/// The answer of [`survives`] once `MPI_COMM_WORLD` is gone.
+/// The answer of [`survives`] once `MPI_COMM_WORLD` and all sessions are gone.
 static CHOICE: AtomicBool = AtomicBool::new(false);
 
 /// Returns true if the process goes on without a lost rank: if the error handler of `MPI_COMM_WORLD` returns,
-/// or is the program's.
+/// or is the program's; without `MPI_COMM_WORLD`, if those of all sessions are so.
 pub(crate) fn survives() -> bool {
-    match CommRef::world() {
-        Ok(world) => !matches!(world.errhandler.get(), mpi::MPI_ERRORS_ARE_FATAL | mpi::MPI_ERRORS_ABORT),
-        Err(_) => CHOICE.load(Ordering::Relaxed),
+    let is_fatal = |errhandler| matches!(errhandler, mpi::MPI_ERRORS_ARE_FATAL | mpi::MPI_ERRORS_ABORT);
+    if let Ok(world) = CommRef::world() {
+        return !is_fatal(world.errhandler.get());
     }
+    let mut sessions = session::errhandlers().peekable();
+    if sessions.peek().is_none() { CHOICE.load(Ordering::Relaxed) } else { !sessions.any(is_fatal) }
 }
 
-/// Keeps the choice of the program's, for losses after the end of `MPI_COMM_WORLD`.
+/// Keeps the choice of the program's, for losses after the end of `MPI_COMM_WORLD` or of the last session.
 pub(crate) fn keep_choice() {
     CHOICE.store(survives(), Ordering::Relaxed);
 }

@@ -1,6 +1,7 @@
 //! Sessions: their start and end, and the process sets that they name (MPI 5.0, section 11.3).
 
 use crate::life::{self, Use};
+use crate::loss;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::info::Entries;
@@ -48,6 +49,7 @@ fn check_level(asked: &str) -> Result<()> {
 /// # Errors
 /// `MPI_ERR_SESSION` for anything that is not a live session's handle.
 pub fn finalize(handle: usize) -> Result<()> {
+    loss::keep_choice();
     let ended = session::take(handle)?;
     let domain = domain::current()?;
     domain.calls().inside(|| heddle_p2p::flush_buffer(AttachTo::Session(&ended)))?;

@@ -22,8 +22,9 @@
 //! The launcher says which ranks may be on the same machine; if it says nothing, all may be. Addresses are
 //! fetched when a rank first sends to another.
 //!
-//! The launcher supervises, and a rank that it has left ends itself (`orphan.rs`). The launcher ends the job when a process dies, or when a rank says over the connection that
-//! it aborts. All ranks have to initialise MPI, since the fence waits for them.
+//! The launcher supervises: it ends the job when a process dies, or when a rank says over the connection that
+//! it aborts. If its process on a machine dies, the ranks there end themselves (`orphan.rs`). All ranks have
+//! to initialise MPI, since the fence waits for them.
 
 mod connection;
 mod orphan;

@@ -102,8 +102,8 @@ pub(super) type RegisterEventHandler = unsafe extern "C" fn(
     Option<unsafe extern "C" fn(Status, usize, *mut c_void)>,
     *mut c_void,
 ) -> Status;
-/// `pmix_notification_fn_t`: the number of the handler, the event, its source, facts, results of other handlers,
-/// and the function to call at the end, with its last argument.
+/// `pmix_notification_fn_t`: the number of the handler, the event, its source, facts, results of other
+/// handlers, and the function to call at the end, with its last argument.
 pub(super) type NotificationFn = unsafe extern "C" fn(
     usize,
     Status,
@@ -115,7 +115,8 @@ pub(super) type NotificationFn = unsafe extern "C" fn(
     Option<EventNotificationCbfuncFn>,
     *mut c_void,
 );
-/// `pmix_event_notification_cbfunc_fn_t`: the answer, facts for other handlers, and a function that frees these.
+/// `pmix_event_notification_cbfunc_fn_t`: the answer, facts for other handlers, and a function that frees
+/// these.
 pub(super) type EventNotificationCbfuncFn = unsafe extern "C" fn(
     Status,
     *mut Info,

@@ -2,8 +2,8 @@
 //! (`srun --mpi=pmix`), and others.
 //!
 //! PMIx is a library (`library.rs`): it finds the launcher's server on this machine by variables of its own,
-//! and keeps the connection (`client.rs`); an event says that it is lost (`event.rs`). Words that ranks have put stay on the machine of the rank; the
-//! servers fetch one when a rank of another machine asks for it.
+//! and keeps the connection (`client.rs`), whose loss is an event (`event.rs`). Words that ranks have put
+//! stay on the machine of the rank; the servers fetch one when a rank of another machine asks for it.
 
 mod abi;
 mod client;

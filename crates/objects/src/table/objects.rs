@@ -52,6 +52,11 @@ impl<T: Send + Sync> Table<T> {
         (parts.generation & 1 == 1).then(|| encode(self.kind, parts))
     }
 
+    /// The handles that are live, as far as no thread changes them meanwhile.
+    pub fn handles(&self) -> impl Iterator<Item = usize> {
+        (0..self.used.load(Ordering::Acquire)).filter_map(|index| self.handle_of_index(index))
+    }
+
     /// How many objects exist, those included whose handles are invalid. For tests and statistics.
     pub fn existing(&self) -> usize {
         let slots = (0..self.used.load(Ordering::Acquire)).filter_map(|index| self.slot(index));
@@ -98,11 +103,13 @@ mod tests {
                 assert_eq!(decode(Kind::Info, handle).map(|parts| parts.generation & 1), Some(1));
                 assert!(!handles.contains(&handle), "an older handle would lead to this object");
                 assert_eq!(table.handle_of_index(0), Some(handle));
+                assert!(table.handles().eq([handle]));
                 assert_eq!(table.get(handle).map(|found| (*found, found.handle())), Some((round, handle)));
                 let owned = table.remove(handle).expect("live");
                 assert!(table.get(handle).is_none() && table.remove(handle).is_none());
                 assert!(decode(Kind::Info, owned.handle()).is_some(), "a generation reaches into the kind");
                 assert_eq!(table.handle_of_index(0), None);
+                assert_eq!(table.handles().count(), 0);
                 if collected {
                     let found = table.get_while_it_exists(handle).expect("the collector still has it");
                     drop((found, owned));

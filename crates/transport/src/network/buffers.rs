@@ -38,6 +38,14 @@ pub(super) struct Owner {
     pub(super) index: u32,
 }
 
+impl Owner {
+    /// The owner of the buffer that an operation has returned, by its context.
+    pub(super) fn of(context: *mut u8) -> Owner {
+        // SAFETY: the context of each operation is that of a buffer.
+        unsafe { PacketBuffer::of_context(context).owner().read() }
+    }
+}
+
 /// The owner of buffers that receive.
 pub(super) const RECEIVED: u32 = u32::MAX;
 /// The owner of remote reads.

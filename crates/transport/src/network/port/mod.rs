@@ -10,7 +10,7 @@
 //! | `sending.rs` | packets into buffers, and from there to the provider |
 //! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
 //! | `fetching.rs`, `fetches.rs` | remote reads: the data of long messages |
-//! | `reader.rs` | the endpoint for remote reads that can be stopped |
+//! | `reader.rs`, `stopping.rs` | remote reads that can be stopped, by an endpoint of their own |
 //! | `beating.rs` | signs of life to peers and from them |
 //! | `losing.rs` | ranks that are lost |
 
@@ -22,9 +22,10 @@ mod reader;
 mod receiving;
 mod sending;
 mod state;
+mod stopping;
 
 use super::address::VniAddress;
-use super::buffers::{Buffers, FETCHED, Owner, PacketBuffer, RECEIVED, RECEIVES};
+use super::buffers::{Buffers, FETCHED, Owner, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
 use super::signal::Signal;
 use crate::failure::Failure;
@@ -146,7 +147,7 @@ impl Port {
         let (mut lost, mut read) = (None, Vec::new());
         let happened = endpoint.poll(
             |done| {
-                let Owner { peer, index } = owner(done.context);
+                let Owner { peer, index } = Owner::of(done.context);
                 if peer == RECEIVED {
                     complete.push_back(BufferedPacket { index, len: done.len as u32 });
                 } else if peer == FETCHED {
@@ -176,7 +177,7 @@ impl Port {
     /// Handles an operation that has failed.
     #[cold]
     fn lost(&self, state: &mut State, operation: LostOperation) {
-        let owner = (!operation.context.is_null()).then(|| owner(operation.context));
+        let owner = (!operation.context.is_null()).then(|| Owner::of(operation.context));
         if let Some(Owner { peer: FETCHED, index }) = owner {
             return self.part_has_ended(state, index, Some(operation.reason));
         }
@@ -259,10 +260,4 @@ impl Port {
     pub(crate) fn strangers(&self) -> u64 {
         self.state().strangers
     }
-}
-
-/// The owner of the buffer that an operation has returned.
-fn owner(context: *mut u8) -> Owner {
-    // SAFETY: the context of each operation is that of a buffer.
-    unsafe { PacketBuffer::of_context(context).owner().read() }
 }
