@@ -107,7 +107,7 @@ grep -q "rank [23] on heddle-.*-2 cannot be reached: it was silent for 3 s" <<<"
 echo "ok   a cut link"
 
 # Where the error handler returns, both sides go on.
-"$build/bin/mpicc" -O1 -o "$build/tests/machines/survive" "$here/survive.c" || fail "survive.c does not compile"
+"$build/bin/mpicc" -O1 -pthread -o "$build/tests/machines/survive" "$here/survive.c" || fail "survive.c does not compile"
 survive() { # survive MODEL: what it printed
     python3 "$here/with_machines.py" --machines 3 --ranks-each 2 --when "all have met" cut --when "ranks go on" mend -- \
         env HEDDLE_MODEL="$1" HEDDLE_PEER_TIMEOUT=2 timeout 40 "$hydra" -n 6 "$build/tests/machines/survive" 2>&1
