@@ -67,6 +67,7 @@ CASES = [
         for op, sizes in (
             ("barrier", [""]),
             *((op, ["8 B", "1 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]) for op in ("bcast-turns", "reduce-turns", "allreduce")),
+            ("allgather", ["8 B", "1 KiB", "16 KiB", "64 KiB", "256 KiB"]),
         )
         for size in sizes
     ),
@@ -77,8 +78,9 @@ FLAT = {
     "HEDDLE_BCAST_LEADERS_BYTES": "0",
     "HEDDLE_REDUCE_LEADERS_BYTES": "0",
     "HEDDLE_ALLREDUCE_LEADERS_BYTES": "0",
+    "HEDDLE_ALLGATHER_LEADERS_BYTES": "0",
 }
-LEADERS = {f"HEDDLE_{operation}_ALGORITHM": "leaders" for operation in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")}
+LEADERS = {f"HEDDLE_{operation}_ALGORITHM": "leaders" for operation in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE", "ALLGATHER")}
 
 
 class Library:

@@ -1,4 +1,4 @@
-// Barriers, broadcasts, reductions and allreductions on several machines, with each rank as the root, on communicators that
+// Barriers, broadcasts, reductions, allreductions and allgathers on several machines, with each rank as the root, on communicators that
 // mix the machines in several ways: the results are right, and the operations go by leaders where they should, as the MPI_T
 // variable heddle_leader_collectives says. Of a long broadcast on two machines one rank reads the data over the network.
 //
@@ -96,6 +96,51 @@ static void expect(unsigned long long before, bool expected, const char *what, l
     if (!CHECK_EQ(value(by_leaders) - before, expected)) fprintf(stderr, "%s of %ld bytes\n", what, bytes);
 }
 
+// The block of each rank is in its place.
+static void check_blocks(const map *got, const int *counts, const int *displs, int size, const char *what) {
+    for (int rank = 0; rank < size; rank++) {
+        for (int i = 0; i < counts[rank]; i += 1 + counts[rank] / 20) {
+            map at = got[displs[rank] + i], want = of_rank(rank, i);
+            if (!CHECK(at.a == want.a && at.b == want.b)) {
+                fprintf(stderr, "%s: block %d of %d elements, element %d\n", what, rank, counts[rank], i);
+                return;
+            }
+        }
+    }
+}
+
+// Blocks of up to that many elements together.
+static void try_blocks(MPI_Comm comm, int root, int most, bool mixed) {
+    int rank, size, block_of[64], at[64], reversed[64];
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    int block = most / size;
+    long bytes = block * size * (long)sizeof(map);
+    bool goes = mixed && bytes <= most_bytes, in_place = (root + most) % 2;
+    for (int i = 0; i < size; i++) block_of[i] = block, at[i] = i * block;
+
+    give(room + (in_place ? at[rank] : 0), rank, block);
+    if (!in_place) give(data, rank, block);
+    unsigned long long before = value(by_leaders);
+    CHECK_OK(MPI_Allgather(in_place ? MPI_IN_PLACE : data, block, map_type, room, block, map_type, comm));
+    expect(before, goes, "an allgather", bytes);
+    check_blocks(room, block_of, at, size, "an allgather");
+
+    // The blocks of odd ranks are shorter, and lie in reverse.
+    int end = 0;
+    for (int i = size - 1; i >= 0; i--) {
+        block_of[i] = i % 2 ? block / 3 : block;
+        reversed[i] = end;
+        end += block_of[i];
+    }
+    memset(room, 0, (size_t)bytes);
+    give(data, rank, block_of[rank]);
+    before = value(by_leaders);
+    CHECK_OK(MPI_Allgatherv(data, block_of[rank], map_type, room, block_of, reversed, map_type, comm));
+    expect(before, mixed && end * (long)sizeof(map) <= most_bytes, "an allgather of different blocks", end * (long)sizeof(map));
+    check_blocks(room, block_of, reversed, size, "an allgather of different blocks");
+}
+
 static void try_all(MPI_Comm comm) {
     int rank, size, machines;
     bool mixed, in_order;
@@ -113,6 +158,7 @@ static void try_all(MPI_Comm comm) {
         long bytes = count * (long)sizeof(map);
         bool goes = mixed && bytes <= most_bytes;
         for (int root = 0; root < size; root++) {
+            try_blocks(comm, root, count, mixed);
             if (root == rank) give(data, root, count);
             else memset(data, 0, (size_t)bytes);
             unsigned long long read = value(reads), all = 0;

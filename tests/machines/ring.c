@@ -1,4 +1,5 @@
-// A token goes round all ranks; every rank says on how many machines they are. With the argument `killed`, the last rank is
+// A token goes round all ranks; every rank says on how many machines they are. Barriers go by leaders where machines have several
+// ranks, as the launcher has told. With the argument `killed`, the last rank is
 // killed in the middle while the others wait for it. With `long`, rank 0 says when half is done, and the token goes round
 // more often.
 #include <mpi.h>
@@ -7,9 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
+// Returns true if barriers go by leaders.
+static int barriers_by_leaders(void) {
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    unsigned long long barriers = 0;
+    int index, count;
+    MPI_T_pvar_get_index("heddle_leader_collectives", MPI_T_PVAR_CLASS_COUNTER, &index);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+    MPI_T_pvar_start(session, handle);
+    for (int i = 0; i < 4; i++) MPI_Barrier(MPI_COMM_WORLD);
+    MPI_T_pvar_read(session, handle, &barriers);
+    MPI_T_pvar_session_free(&session);
+    return barriers > 0;
+}
+
 int main(int argc, char **argv) {
-    int rank, size, token = 0, local, first, machines = 0;
+    int rank, size, token = 0, local, first, machines = 0, provided;
     MPI_Comm machine;
+    // Events are counted if MPI_T is in use when MPI begins.
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -33,11 +52,16 @@ int main(int argc, char **argv) {
             MPI_Send(&token, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD);
         }
     }
+    if (barriers_by_leaders() != (1 < machines && machines < size)) {
+        fprintf(stderr, "rank %d of %d does not know which ranks share a machine: %d\n", rank, size, machines);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     if (rank == 0) {
         printf("%d ranks on %d machines: the token was passed on %d times\n", size, machines, token);
         if (token != rounds * (size - 1)) MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Comm_free(&machine);
     MPI_Finalize();
+    MPI_T_finalize();
     return 0;
 }

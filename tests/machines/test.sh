@@ -119,7 +119,7 @@ for shape in "launcher 2 exchange" "daemon 2 exchange" "daemon 2 compute" "daemo
 done
 
 # Where the error handler returns, both sides go on.
-"$build/bin/mpicc" -O1 -o "$build/tests/machines/survive" "$here/survive.c" || fail "survive.c does not compile"
+"$build/bin/mpicc" -O1 -pthread -o "$build/tests/machines/survive" "$here/survive.c" || fail "survive.c does not compile"
 survive() { # survive MODEL: what it printed
     python3 "$here/with_machines.py" --machines 3 --ranks-each 2 --when "all have met" cut --when "ranks go on" mend -- \
         env HEDDLE_MODEL="$1" HEDDLE_PEER_TIMEOUT=2 timeout 40 "$hydra" -n 6 "$build/tests/machines/survive" 2>&1
@@ -160,18 +160,18 @@ leaders() { # leaders MACHINES RANKS-EACH RANKS [MOST-BYTES [VARIABLE=VALUE..]]
     [ "$most" = -1 ] || grep -q "operations by leaders: [1-9]" <<<"$said" || fail "leaders $*: $said"
     echo "ok   leaders: $*"
 }
-chosen() { # chosen BARRIER BCAST REDUCE ALLREDUCE: the settings that choose these algorithms
-    printf 'HEDDLE_%s_ALGORITHM=%s\n' BARRIER "$1" BCAST "$2" REDUCE "$3" ALLREDUCE "$4"
+chosen() { # chosen BARRIER BCAST REDUCE ALLREDUCE ALLGATHER: the settings that choose these algorithms
+    printf 'HEDDLE_%s_ALGORITHM=%s\n' BARRIER "$1" BCAST "$2" REDUCE "$3" ALLREDUCE "$4" ALLGATHER "$5"
 }
 up_to() { # up_to BYTES: the settings that choose leaders up to that many bytes
-    printf "HEDDLE_%s_LEADERS_BYTES=$1\n" BCAST REDUCE ALLREDUCE
+    printf "HEDDLE_%s_LEADERS_BYTES=$1\n" BCAST REDUCE ALLREDUCE ALLGATHER
 }
 for shape in "2 3 4" "2 1 4" "3 2 6" "4 2 7"; do leaders $shape; done
 leaders 2 2 4 '' HEDDLE_BLACKBOARDS=off
 for model in lock-free offload; do leaders 2 3 4 '' HEDDLE_MODEL="$model"; done
 leaders 2 2 4 1000 $(up_to 1000)
-leaders 2 2 4 '' $(chosen leaders leaders leaders leaders) $(up_to 0)
-leaders 2 2 4 -1 $(chosen dissemination binomial binomial recursive-doubling)
+leaders 2 2 4 '' $(chosen leaders leaders leaders leaders leaders) $(up_to 0)
+leaders 2 2 4 -1 $(chosen dissemination binomial binomial recursive-doubling bruck)
 
 # Delay, loss and frames out of order change nothing but the time.
 slow() { # slow RANKS-EACH COMMAND..

@@ -104,6 +104,14 @@ impl World {
         external::word_of(rank, index)
     }
 
+    /// The node of each of these ranks, as the launcher numbers its nodes. All processes get the same answer.
+    /// The ranks of a node need not share memory: containers may divide it. `None` if the launcher does not
+    /// say.
+    #[must_use]
+    pub fn nodes_of(ranks: &[u32]) -> Option<Vec<u32>> {
+        external::nodes_of(ranks)
+    }
+
     fn alone() -> World {
         World { rank: 0, size: 1, appnum: None, job: None, local: LocalRanks::all(1) }
     }

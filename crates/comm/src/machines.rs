@@ -4,6 +4,7 @@
 //! act among themselves, and the leaders among themselves; so only leaders use the network.
 
 use crate::blackboard::Place;
+use std::collections::HashMap;
 
 /// The machines of a communicator's ranks, as one of its processes knows them. They have numbers, in the
 /// order of their leaders' ranks.
@@ -24,24 +25,28 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// The machines of the ranks whose leaders these are, as process `rank` knows them. `None` if leaders
+    /// The machines of the ranks that are on these nodes, as process `rank` knows them. `None` if leaders
     /// would be of no use: there is one machine, or each rank has a machine for itself.
     #[must_use]
-    pub fn new(leader_of: &[u32], rank: usize) -> Option<Machines> {
-        let leaders: Box<[u32]> =
-            (0u32..).zip(leader_of).filter(|(rank, leader)| rank == *leader).map(|(rank, _)| rank).collect();
-        if leaders.len() == leader_of.len() || leaders.len() < 2 {
+    pub fn new(node_of: &[u32], rank: usize) -> Option<Machines> {
+        let (mut leaders, mut numbers) = (Vec::new(), HashMap::new());
+        let mut number_of = |(rank, node)| {
+            *numbers.entry(node).or_insert_with(|| {
+                leaders.push(rank);
+                leaders.len() as u32 - 1
+            })
+        };
+        let of: Box<[u32]> = (0u32..).zip(node_of).map(&mut number_of).collect();
+        if leaders.len() == of.len() || leaders.len() < 2 {
             return None;
         }
-        let number_of = |leader| leaders.binary_search(leader).ok().map(|number| number as u32);
-        let of = leader_of.iter().map(number_of).collect::<Option<Box<[u32]>>>()?;
         let own = of[rank];
         let members = (0u32..).zip(&of).filter(|(_, machine)| **machine == own).map(|(rank, _)| rank);
         let follow_each_other = of.is_sorted();
         Some(Machines {
             members: members.collect(),
             of,
-            leaders,
+            leaders: leaders.into(),
             rank,
             follow_each_other,
             blackboard: Place::default(),
@@ -97,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rank_is_on_the_machine_of_its_leader() {
-        let machines = Machines::new(&[0, 1, 0, 1, 4, 0], 2).expect("three machines");
+    fn machines_have_numbers_in_the_order_of_their_leaders() {
+        let machines = Machines::new(&[7, 1, 7, 1, 4, 7], 2).expect("three machines");
         assert_eq!(machines.leaders(), [0, 1, 4]);
         assert_eq!((0..6).map(|rank| machines.of(rank)).collect::<Vec<_>>(), [0, 1, 0, 1, 2, 0]);
         assert_eq!((machines.own(), machines.members()), (0, &[0, 2, 5][..]));
         assert_eq!((machines.own_position(), machines.position(5), machines.position(3)), (1, Some(2), None));
         assert!(!machines.follow_each_other());
-        let machines = Machines::new(&[0, 0, 0, 3], 3).expect("two machines");
+        let machines = Machines::new(&[2, 2, 2, 0], 3).expect("two machines");
         assert_eq!((machines.own(), machines.members()), (1, &[3][..]));
         assert!(machines.follow_each_other());
     }
@@ -114,10 +119,5 @@ mod tests {
         assert!(Machines::new(&[0, 0, 0], 1).is_none());
         assert!(Machines::new(&[0, 1, 2], 1).is_none());
         assert!(Machines::new(&[0], 0).is_none());
-    }
-
-    #[test]
-    fn a_rank_whose_leader_is_unknown_leaves_all_without() {
-        assert!(Machines::new(&[0, 0, 2, u32::MAX], 1).is_none());
     }
 }

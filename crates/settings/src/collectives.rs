@@ -91,7 +91,8 @@ collectives! {
             [Blackboard, Linear, Binomial];
         scatter: "HEDDLE_SCATTER_ALGORITHM", "MPI_Scatter (MPI_Scatterv is always linear)",
             [Blackboard, Linear, Binomial];
-        allgather: "HEDDLE_ALLGATHER_ALGORITHM", "MPI_Allgather and MPI_Allgatherv", [Blackboard, Bruck, Ring];
+        allgather: "HEDDLE_ALLGATHER_ALGORITHM", "MPI_Allgather and MPI_Allgatherv",
+            [Blackboard, Leaders, Bruck, Ring];
         alltoall: "HEDDLE_ALLTOALL_ALGORITHM",
             "MPI_Alltoall, and of the v- and w-forms, which have messages of their own to each process, batch or pairwise",
             [Blackboard, Bruck, Batch, Pairwise];
@@ -113,6 +114,8 @@ collectives! {
             "MPI_Gather by messages: blocks from this many bytes on go straight to the root, so that no process copies another one's block";
         scatter_linear_bytes: "HEDDLE_SCATTER_LINEAR_BYTES", 2048,
             "MPI_Scatter by messages: blocks from this many bytes on come straight from the root";
+        allgather_leaders_bytes: "HEDDLE_ALLGATHER_LEADERS_BYTES", 2147483647,
+            "MPI_Allgather on several machines: results of up to this many bytes go by leaders, longer ones by messages among all processes";
         allgather_ring_bytes: "HEDDLE_ALLGATHER_RING_BYTES", 16384,
             "MPI_Allgather by messages: results from this many bytes on go round a ring, which copies nothing twice";
         alltoall_bruck_bytes: "HEDDLE_ALLTOALL_BRUCK_BYTES", 256,

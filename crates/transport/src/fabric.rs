@@ -206,6 +206,12 @@ impl Fabric {
         self.local.len() < self.size
     }
 
+    /// The node of each of these ranks, as the launcher numbers its nodes: the same in all processes. `None`
+    /// if it does not say.
+    pub fn nodes_of(&self, ranks: &[u32]) -> Option<Vec<u32>> {
+        World::nodes_of(ranks)
+    }
+
     /// Returns true if a rank shares memory with this process.
     #[inline]
     pub fn is_local(&self, rank: usize) -> bool {

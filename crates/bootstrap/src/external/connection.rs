@@ -16,6 +16,10 @@ pub(crate) trait Connection: Debug + Send {
     /// The word of that name, which a rank has put.
     fn get(&mut self, rank: u32, name: &str) -> Result<String, BootstrapError>;
 
+    /// The node of each of these ranks, as the launcher numbers its nodes: the same for all that ask. `None`
+    /// if it does not say.
+    fn nodes_of(&mut self, ranks: &[u32]) -> Option<Vec<u32>>;
+
     /// Waits until all ranks of the job have come here.
     fn fence(&mut self) -> Result<(), BootstrapError>;
 

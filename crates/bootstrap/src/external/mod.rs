@@ -110,6 +110,11 @@ pub(crate) fn word_of(rank: u32, index: usize) -> Result<String, BootstrapError>
     with_launcher(|launcher| launcher.get(rank, &word_name(rank, index)))
 }
 
+/// The node of each of these ranks, as the launcher numbers its nodes; `None` if it does not say.
+pub(crate) fn nodes_of(ranks: &[u32]) -> Option<Vec<u32>> {
+    with_launcher(|launcher| Ok(launcher.nodes_of(ranks))).ok()?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +139,10 @@ mod tests {
         fn get(&mut self, rank: u32, name: &str) -> Result<String, BootstrapError> {
             self.report(format!("get {name} of {rank}"))?;
             Ok("elsewhere/1-2/3/4".to_owned())
+        }
+
+        fn nodes_of(&mut self, ranks: &[u32]) -> Option<Vec<u32>> {
+            Some(ranks.to_vec())
         }
 
         fn fence(&mut self) -> Result<(), BootstrapError> {
@@ -162,11 +171,13 @@ mod tests {
         let world = joining.join().expect("a world");
         assert!(world.spans_machines());
         word_of(1, 5).expect("a word");
+        assert_eq!(nodes_of(&[1, 0]), Some(vec![1, 0]));
         end_job(3);
         let job = world.job().expect("memory");
         job.set_finalised();
         job.set_finalised();
         assert!(word_of(1, 5).is_err(), "the process has said that it ends");
+        assert_eq!(nodes_of(&[0]), None);
         let asked: Vec<String> = reports.iter().collect();
         let expected = [
             "put heddle-0-5",

@@ -37,9 +37,6 @@ pub const FD: &str = "PMI_FD";
 /// The launcher's name for the job, which PMI-2 hands back to it.
 const JOB: &str = "PMI_JOBID";
 
-/// The launcher's words on which rank runs on which node.
-const MAPPING: &str = "PMI_process_mapping";
-
 /// The variables of the launcher, read and checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Contract {
@@ -87,7 +84,7 @@ pub(crate) fn begin(contract: &Contract, versions: &[Version]) -> Result<Joining
 fn joining(contract: &Contract, mut wire: impl Wire) -> Result<Joining, BootstrapError> {
     let &Contract { rank, size, .. } = contract;
     let appnum = wire.appnum()?;
-    let words = wire.find(MAPPING)?;
+    let words = wire.find(process_mapping::NAME)?;
     let beside = words.and_then(|words| process_mapping::ranks_beside(&words, rank, size));
     Ok(Joining { rank, size, appnum, beside }.over(wire))
 }

@@ -2,6 +2,7 @@
 //! that spaces separate. The first pair is `cmd`; each request has one reply, except an abort.
 
 use super::channel::Channel;
+use super::process_mapping;
 use super::wire::{Wire, unexpected, value_in};
 use crate::BootstrapError;
 use crate::external::{Connection, launcher_has_ended};
@@ -85,6 +86,10 @@ impl Connection for Wire1 {
     fn get(&mut self, _rank: u32, name: &str) -> Result<String, BootstrapError> {
         let reply = self.ask(&self.get_request(name), "get_result")?;
         Ok(reply.get("value").unwrap_or_default().to_owned())
+    }
+
+    fn nodes_of(&mut self, ranks: &[u32]) -> Option<Vec<u32>> {
+        process_mapping::nodes_of(&self.find(process_mapping::NAME).ok()??, ranks)
     }
 
     fn fence(&mut self) -> Result<(), BootstrapError> {

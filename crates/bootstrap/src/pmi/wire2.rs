@@ -5,6 +5,7 @@
 //! makes one of the two again.
 
 use super::channel::Channel;
+use super::process_mapping;
 use super::wire::{Wire, unexpected, value_in};
 use crate::BootstrapError;
 use crate::external::{Connection, launcher_has_ended};
@@ -109,6 +110,10 @@ impl Connection for Wire2 {
         reply.word().map(str::to_owned).ok_or_else(|| unexpected("kvs-get", "found=TRUE", &reply.0))
     }
 
+    fn nodes_of(&mut self, ranks: &[u32]) -> Option<Vec<u32>> {
+        process_mapping::nodes_of(&self.find(process_mapping::NAME).ok()??, ranks)
+    }
+
     fn fence(&mut self) -> Result<(), BootstrapError> {
         self.ask("kvs-fence", &[]).map(drop)
     }
@@ -152,6 +157,7 @@ mod tests {
     fn a_whole_life() {
         let replies = [
             "cmd=info-getjobattr-response;rc=0;found=TRUE;value=(vector,(0,2,2));",
+            "cmd=info-getjobattr-response;rc=0;found=TRUE;value=(vector,(0,2,2));",
             "cmd=kvs-put-response;rc=0;",
             "cmd=kvs-fence-response;rc=0;",
             "cmd=kvs-get-response;rc=0;found=TRUE;value=a b=c;",
@@ -160,6 +166,7 @@ mod tests {
         let (_, asked) = with_wire(&replies, |mut wire| {
             assert_eq!(wire.appnum().expect("known"), Some(2));
             assert_eq!(wire.find("map").expect("an answer").as_deref(), Some("(vector,(0,2,2))"));
+            assert_eq!(wire.nodes_of(&[3, 1]), Some(vec![1, 0]));
             wire.put("name", "word").expect("put");
             wire.fence().expect("all are there");
             assert_eq!(wire.get(1, "name").expect("a word"), "a b=c");
@@ -168,6 +175,7 @@ mod tests {
         let expected = [
             "    51cmd=fullinit;pmijobid=7.0;pmirank=3;threaded=FALSE;",
             "    28cmd=info-getjobattr;key=map;",
+            "    44cmd=info-getjobattr;key=PMI_process_mapping;",
             "    32cmd=kvs-put;key=name;value=word;",
             "    14cmd=kvs-fence;",
             "    29cmd=kvs-get;srcid=1;key=name;",

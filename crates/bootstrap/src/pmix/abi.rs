@@ -23,6 +23,7 @@ pub(super) const MAX_KEYLEN: usize = 511;
 pub(super) const RANK_WILDCARD: u32 = u32::MAX - 1;
 
 /// Types of values.
+pub(super) const BOOL: u16 = 1;
 pub(super) const STRING: u16 = 3;
 pub(super) const INT: u16 = 6;
 pub(super) const UINT32: u16 = 14;
@@ -34,9 +35,11 @@ pub(super) const GLOBAL: u8 = 3;
 /// command line, and the name of a rank's host.
 pub(super) const JOB_SIZE: &CStr = c"pmix.job.size";
 pub(super) const LOCAL_PEERS: &CStr = c"pmix.lpeers";
+pub(super) const HOSTNAME: &CStr = c"pmix.hname";
 pub(super) const APPNUM: &CStr = c"pmix.appnum";
 
-/// A wish: the seconds after which a call gives up.
+/// Wishes: only the words that the library has already; the seconds after which a call gives up.
+pub(super) const OPTIONAL: &CStr = c"pmix.optional";
 pub(super) const TIMEOUT: &CStr = c"pmix.timeout";
 
 /// `pmix_proc_t`: a rank of a job.
@@ -57,6 +60,7 @@ pub(super) struct Value {
 /// The contents of a value, by its type.
 #[repr(C)]
 pub(super) union Data {
+    pub(super) flag: bool,
     pub(super) string: *mut c_char,
     pub(super) integer: c_int,
     pub(super) uint32: u32,
@@ -75,13 +79,22 @@ pub(super) struct Info {
 impl Info {
     /// A wish whose value is a number.
     pub(super) fn number(name: &CStr, number: c_int) -> Info {
+        Info::new(name, INT, |data| data.integer = number)
+    }
+
+    /// A wish that is true.
+    pub(super) fn flag(name: &CStr) -> Info {
+        Info::new(name, BOOL, |data| data.flag = true)
+    }
+
+    fn new(name: &CStr, kind: u16, fill: impl FnOnce(&mut Data)) -> Info {
         let mut key = [0; MAX_KEYLEN + 1];
         for (to, &from) in key.iter_mut().zip(name.to_bytes()) {
             *to = from.cast_signed();
         }
         let mut data = Data { all: [0; 3] };
-        data.integer = number;
-        Info { key, flags: 0, value: Value { kind: INT, data } }
+        fill(&mut data);
+        Info { key, flags: 0, value: Value { kind, data } }
     }
 }
 

@@ -5,6 +5,7 @@ use super::event;
 use super::library::Library;
 use crate::BootstrapError;
 use crate::external::Connection;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{self, NonNull};
 
@@ -140,6 +141,18 @@ impl Connection for Client {
         let key = key(name);
         let value = self.value(rank, &key, Some(&Info::number(abi::TIMEOUT, PATIENCE)))?;
         value.text().ok_or_else(|| unexpected(&key, &value))
+    }
+
+    /// The library has known the hosts of all ranks since it began; their numbers it knows for this machine
+    /// alone.
+    fn nodes_of(&mut self, ranks: &[u32]) -> Option<Vec<u32>> {
+        let (mut hosts, known) = (HashMap::new(), Info::flag(abi::OPTIONAL));
+        let mut node_of = |rank| {
+            let (host, new) =
+                (self.value(rank, abi::HOSTNAME, Some(&known)).ok()?.text()?, hosts.len() as u32);
+            Some(*hosts.entry(host).or_insert(new))
+        };
+        ranks.iter().map(|&rank| node_of(rank)).collect()
     }
 
     /// Only waits: the words of the others are fetched when they are first needed.

@@ -30,6 +30,8 @@ fn fields_constants_and_functions_are_those_of_the_headers() {
         ("PMIX_MAX_NSLEN", abi::MAX_NSLEN),
         ("PMIX_MAX_KEYLEN", abi::MAX_KEYLEN),
         ("(pmix_rank_t)(PMIX_RANK_WILDCARD)", abi::RANK_WILDCARD as usize),
+        ("PMIX_BOOL", abi::BOOL.into()),
+        ("sizeof(bool)", size_of::<bool>()),
         ("PMIX_STRING", abi::STRING.into()),
         ("PMIX_INT", abi::INT.into()),
         ("PMIX_UINT32", abi::UINT32.into()),
@@ -40,8 +42,10 @@ fn fields_constants_and_functions_are_those_of_the_headers() {
     let names = [
         ("PMIX_JOB_SIZE", abi::JOB_SIZE),
         ("PMIX_LOCAL_PEERS", abi::LOCAL_PEERS),
+        ("PMIX_HOSTNAME", abi::HOSTNAME),
         ("PMIX_APPNUM", abi::APPNUM),
         ("PMIX_TIMEOUT", abi::TIMEOUT),
+        ("PMIX_OPTIONAL", abi::OPTIONAL),
     ];
     let functions = [
         ("PMIx_Init", "pmix_status_t (*)(pmix_proc_t *, pmix_info_t *, size_t)"),

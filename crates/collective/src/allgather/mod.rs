@@ -2,11 +2,13 @@
 
 mod blackboard;
 mod bruck;
+mod by_machine;
+mod leaders;
 mod ring;
 
 use super::between_groups::all_to_all;
 use super::choices::choices;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Leaders};
 use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
 use super::tag;
 use heddle_comm::error::Result;
@@ -44,6 +46,14 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
     if let Some(send) = send {
         talk.copy(&send, &blocks.block(talk.rank()));
     }
+    to_all(talk, blocks)
+}
+
+/// Gives the block of each rank that acts now to all of them. This rank's block must be in its place already.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+fn to_all(talk: &mut Conversation<'_>, blocks: &dyn Blocks) -> Result<()> {
     let (size, choices) = (talk.size(), choices());
     let lens = || (0..size).map(|rank| blocks.block(rank).len());
     if let Some(limits) = talk.limits(choices.allgather)
@@ -51,10 +61,14 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
     {
         return blackboard::allgather(talk, blocks, limits);
     }
+    let whole: usize = lens().sum();
+    if let Some(machines) = talk.machines(choices.allgather, whole <= choices.allgather_leaders_bytes) {
+        return leaders::allgather(talk, Leaders::new(machines, None), blocks);
+    }
     let travel_together = match choices.allgather {
         Algorithm::Bruck => true,
         Algorithm::Ring => false,
-        _ => lens().sum::<usize>() < choices.allgather_ring_bytes,
+        _ => whole < choices.allgather_ring_bytes,
     };
     if travel_together {
         bruck::allgather(talk, blocks)?;

@@ -2,10 +2,9 @@
 //! 0 allocates it, and tells the others where it is. If one of them cannot map it, or must not
 //! (`HEDDLE_BLACKBOARDS`), all of them go on with messages. Then all say on it whether data may be exposed.
 //!
-//! Processes on different machines share no memory. They find out instead which of them share a machine, and
-//! those of each machine agree on a blackboard of their own.
+//! Processes on different machines share no memory. Those of each machine agree on a blackboard of their own.
 
-use super::machines::{is_on_one_machine, machines};
+use super::machines::{machines, share_memory};
 use super::{Rounds, Source, bytes};
 use crate::binomial::Binomial;
 use crate::messages::{Channel, Messages};
@@ -50,15 +49,16 @@ fn establish(comm: &CommRef) -> Option<&Blackboard> {
 /// Lets the communicator have a blackboard, machines with a blackboard each, or neither.
 fn decide(comm: &CommRef) {
     let blackboard = domain::running().and_then(|domain| {
-        if is_on_one_machine(comm, domain) {
-            return agree(Members { comm, ranks: None, rank: comm.rank(), size: comm.size() }, domain);
+        let all = Members { comm, ranks: None, rank: comm.rank(), size: comm.size() };
+        if share_memory(all.processes(), domain) {
+            return agree(all, domain);
         }
         let machines = Box::new(machines(comm, domain)?);
-        let (ranks, rank) = (machines.members(), machines.own_position());
-        if ranks.len() > 1 {
-            machines
-                .blackboard
-                .decide(agree(Members { comm, ranks: Some(ranks), rank, size: ranks.len() }, domain));
+        let ranks = machines.members();
+        let here = Members { ranks: Some(ranks), rank: machines.own_position(), size: ranks.len(), ..all };
+        // Containers may divide what the launcher takes for a machine.
+        if ranks.len() > 1 && share_memory(here.processes(), domain) {
+            machines.blackboard.decide(agree(here, domain));
         }
         // Only an erroneous program has two operations at once that decide.
         let _ = comm.machines.set(machines);

@@ -1,6 +1,6 @@
 //! Operations on a communicator's blackboard ([`heddle_comm::blackboard`]), step by step.
 //!
-//! By `establish.rs` the processes agree that they have one. `machines.rs` tells them which of them share a
+//! By `establish.rs` the processes agree that they have one. `machines.rs` tells which of them share a
 //! machine.
 
 mod establish;

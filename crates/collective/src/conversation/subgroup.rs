@@ -35,6 +35,11 @@ impl<'a> Leaders<'a> {
         Leaders { machines, root }
     }
 
+    /// The machines.
+    pub(crate) fn machines(self) -> &'a Machines {
+        self.machines
+    }
+
     /// The position of the root's machine among the leaders.
     pub(crate) fn of_root(self) -> usize {
         self.root.map_or(0, |root| self.machines.of(root))

@@ -12,6 +12,7 @@ use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
+use heddle_message::buffer::Buffer;
 use heddle_settings::Algorithm;
 
 /// Brings a block of each rank to the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
@@ -92,6 +93,19 @@ pub fn gatherv(
     if let (Some(send), Some(blocks)) = (send, blocks) {
         check_apart(|_| send, blocks, talk.size())?;
     }
+    gather_blocks(talk, send, blocks, root)
+}
+
+/// Brings the blocks of all ranks that act now to the root, which knows how long they are.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn gather_blocks(
+    talk: &mut Conversation<'_>,
+    send: Option<Buffer>,
+    blocks: Option<&dyn Blocks>,
+    root: usize,
+) -> Result<()> {
     // The ranks do not know how long the blocks of the others are.
     if let Some(limits) = talk.limits(choices().gather).filter(Limits::takes_all) {
         return blackboard::gather(talk, send, blocks, (root, limits));

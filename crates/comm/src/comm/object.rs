@@ -39,7 +39,7 @@ pub struct Comm {
     pub operations: Operations,
     /// Its blackboard.
     pub blackboard: blackboard::Place,
-    /// Its machines, if there are several, and leaders are of use. Its processes agree on them when they
+    /// Its machines, if there are several, and leaders are of use. Its processes learn of them when they
     /// agree that it has no blackboard.
     pub machines: OnceLock<Box<Machines>>,
     /// The buffer attached to it for buffered sends.
