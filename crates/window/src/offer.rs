@@ -44,7 +44,8 @@ pub struct Offer {
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
     pub needs_threads: u64,
-    /// 1 if processes of other machines read and write its memory past the thread there, and its name for them.
+    /// 1 if processes of other machines read and write its memory past the thread there, and its name for
+    /// them.
     exposed: [u64; 3],
 }
 

@@ -16,7 +16,7 @@ use super::wire::{self, Rts};
 use crate::matching::Key;
 use crate::request::{self, InFlight, RequestId};
 use heddle_model::counters::{self, Event};
-use heddle_transport::{Direction, Exposed, Fetch};
+use heddle_transport::{Direction, Exposed, RemoteCopy};
 use std::any::Any;
 
 /// The data of a send while peers may read it. The registration ends before the data.
@@ -60,15 +60,15 @@ impl<S: Rules> Core<S> {
         let words = wire::to_bytes([u64::from(id), u64::from(rts.request), 0]);
         let done = (wire::control(wire::FETCHED), words);
         let there = (rts.address, remote_key);
-        let fetch = Fetch { direction: Direction::Read, peer, there, here: to, len, done };
+        let copy = RemoteCopy { direction: Direction::Read, peer, there, here: to, len, done };
         request::await_peer(id, self.index, peer);
         // SAFETY: this thread does not touch the in-flight state any more, if the data is fetched.
         unsafe { request::hand_over(id) };
         // SAFETY: the buffer belongs to MPI until the receive is complete, which is when the data is there,
         // or the port has dropped the fetch because the peer is lost.
-        let fetches = unsafe { self.fabric.fetch(self.index, fetch) };
+        let copies = unsafe { self.fabric.copy(self.index, copy) };
         // If the receive cannot be claimed, the peer was lost meanwhile, and the receive has ended.
-        fetches || !request::claim_awaiting(id, self.index, peer)
+        copies || !request::claim_awaiting(id, self.index, peer)
     }
 
     /// Completes a receive whose data was read through the network.

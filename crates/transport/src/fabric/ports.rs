@@ -3,7 +3,7 @@
 use super::Fabric;
 use crate::error::TransportError;
 use crate::geometry;
-use crate::network::{self, Exposed, Fetch, Lasts, OneSided, Port};
+use crate::network::{self, Exposed, Lasts, OneSided, Port, RemoteCopy};
 use std::sync::Arc;
 
 impl Fabric {
@@ -41,16 +41,16 @@ impl Fabric {
         unsafe { port.expose(start, len, Lasts::Shortly) }
     }
 
-    /// Fetches data that a rank on another machine has exposed to this VNI. When all is there, a message from
-    /// this process to itself arrives in the VNI. Returns false and does nothing if the data has to be sent
-    /// in messages.
+    /// Copies data from memory that a rank on another machine has exposed to this VNI, or there. When all is
+    /// copied, a message from this process to itself arrives in the VNI. Returns false and does nothing if
+    /// the data has to be sent in messages.
     ///
     /// # Safety
-    /// The memory that the data goes to is valid, and nobody else uses it until the message arrives.
-    pub unsafe fn fetch(&self, vni: usize, fetch: Fetch) -> bool {
-        let Some(port) = self.port(vni).filter(|_| !self.is_local(fetch.peer)) else { return false };
+    /// The memory of this process is valid, and nobody else uses it until the message arrives.
+    pub unsafe fn copy(&self, vni: usize, copy: RemoteCopy) -> bool {
+        let Some(port) = self.port(vni).filter(|_| !self.is_local(copy.peer)) else { return false };
         // SAFETY: by the caller's promise.
-        unsafe { port.fetch(fetch, true) }
+        unsafe { port.copy(copy, true) }
     }
 
     /// The port for one-sided operations between machines, opened by the first call, which no other call is

@@ -31,7 +31,7 @@ const TAIL_BYTES: usize = 64;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
-    /// The rank that packets are sent to; `RECEIVED` for buffers of packets that come, `FETCHED` for remote
+    /// The rank that packets are sent to; `RECEIVED` for buffers of packets that come, `COPIED` for remote
     /// reads.
     pub(super) peer: u32,
     /// Its number among the owner's.
@@ -49,7 +49,7 @@ impl Owner {
 /// The owner of buffers that receive.
 pub(super) const RECEIVED: u32 = u32::MAX;
 /// The owner of remote reads.
-pub(super) const FETCHED: u32 = u32::MAX - 1;
+pub(super) const COPIED: u32 = u32::MAX - 1;
 
 /// Some buffers in one piece of memory. Pages that no packet needs cost nothing.
 #[derive(Debug)]

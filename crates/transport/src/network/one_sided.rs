@@ -13,7 +13,7 @@ use super::at_exit::{TARGET, end_at_exit, with_network};
 use super::buffers::LONGEST_PAYLOAD;
 use super::heartbeat;
 use super::listener::{Beats, PATIENCE_WITH_COPIES, Rhythm, Waits};
-use super::port::{Exposed, Fetch, Lasts, Opened, Outgoing, Port, ProcessInfo};
+use super::port::{Exposed, Lasts, Opened, Outgoing, Port, ProcessInfo, RemoteCopy};
 use super::signal::Signal;
 use crate::error::TransportError;
 use crate::ring::Incoming;
@@ -172,15 +172,15 @@ impl OneSided {
         Some(exposed)
     }
 
-    /// Fetches data from the memory of a peer, which has exposed it. When all is there, a message from this
-    /// process itself arrives. Returns false and does nothing if the data has to come in messages.
+    /// Copies data from the memory of a peer, which has exposed it, or there. When all is copied, a message
+    /// from this process itself arrives. Returns false and does nothing if the data has to go in messages.
     ///
     /// # Safety
-    /// The memory that the data goes to is valid, and nobody else uses it until the message arrives.
-    pub unsafe fn fetch(&self, fetch: Fetch) -> bool {
+    /// The memory of this process is valid, and nobody else uses it until the message arrives.
+    pub unsafe fn copy(&self, copy: RemoteCopy) -> bool {
         // A window goes on with all its processes or not at all.
         // SAFETY: by the caller's promise.
-        unsafe { self.port.fetch(fetch, false) }
+        unsafe { self.port.copy(copy, false) }
     }
 
     /// Sends the packets that were left open.

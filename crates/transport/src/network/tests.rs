@@ -7,7 +7,7 @@ use super::heartbeat::PATIENCE;
 use super::listener::{Duties, Listener};
 use super::port::{DEPTH, Direction, Lasts, Opened};
 use super::signal::Signal;
-use super::{Fetch, LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo};
+use super::{LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo, RemoteCopy};
 use crate::failure::Failure;
 use crate::losses::LOST;
 use crate::ring::{Incoming, Offer};
@@ -174,8 +174,8 @@ fn fetched_data_is_there_when_its_message_arrives() {
     const LEN: usize = 300_001;
     let provider = provider();
     let owner = Arc::new(port(&provider, 0, 7, 4));
-    // So each fetch takes several reads.
-    let reader = port(&provider, 1, 7, 4).reading_at_most(LEN / 4);
+    // So each copy takes several reads.
+    let reader = port(&provider, 1, 7, 4).copying_at_most(LEN / 4);
     let mut from: Vec<u8> = (0..LEN).map(|index| (index * 7 + index / 256) as u8).collect();
     // SAFETY: the bytes outlive what is exposed.
     let exposed = unsafe { owner.expose(from.as_mut_ptr(), LEN, Lasts::Shortly) }
@@ -183,7 +183,7 @@ fn fetched_data_is_there_when_its_message_arrives() {
     let mut to = vec![vec![0; LEN]; 3];
     for (number, to) in (0u8..).zip(&mut to) {
         let done = (header(number.into()), [number; EXTRA_BYTES]);
-        let fetch = Fetch {
+        let copy = RemoteCopy {
             direction: Direction::Read,
             peer: 0,
             there: exposed.name(),
@@ -192,7 +192,7 @@ fn fetched_data_is_there_when_its_message_arrives() {
             done,
         };
         // SAFETY: the bytes are there until the end of the test, which all messages arrive before.
-        assert!(unsafe { reader.fetch(fetch, true) });
+        assert!(unsafe { reader.copy(copy, true) });
     }
     let mut tags = Vec::new();
     while tags.len() < 3 {
@@ -231,7 +231,7 @@ fn threads_stay_awake_while_long_data_is_under_way_and_something_happens() {
         sleep_or_stay(&owner);
         let mut to = vec![0; data.len()];
         let done = (header(0), [0; EXTRA_BYTES]);
-        let fetch = Fetch {
+        let copy = RemoteCopy {
             direction: Direction::Read,
             peer: 0,
             there: exposed.name(),
@@ -240,7 +240,7 @@ fn threads_stay_awake_while_long_data_is_under_way_and_something_happens() {
             done,
         };
         // SAFETY: the bytes are there until the message has arrived.
-        assert!(unsafe { reader.fetch(fetch, true) });
+        assert!(unsafe { reader.copy(copy, true) });
         sleep_or_stay(&reader);
         while read(&reader, 1).is_empty() {
             owner.is_empty();

@@ -3,7 +3,7 @@
 use super::wire::{Kind, LONGEST, copied, message};
 use super::{Far, Peer};
 use crate::answers::Answers;
-use heddle_transport::{Direction, Fetch};
+use heddle_transport::{Direction, RemoteCopy};
 
 /// The least length of data that is copied past the thread at the target, in bytes.
 const REMOTE: usize = 16 << 10;
@@ -49,8 +49,8 @@ impl Far {
     /// to go in messages.
     ///
     /// # Safety
-    /// The bytes at `here` are valid. Nobody changes them, and if they are read to nobody uses them, until the
-    /// copy is complete, as in [`read`](Self::read).
+    /// Until the copy is complete the bytes at `here` are valid, and nobody changes them, or uses them if they
+    /// are to be read.
     unsafe fn copy(
         &self,
         rank: usize,
@@ -66,13 +66,13 @@ impl Far {
         // SAFETY: the answer has no data, since that is in the memory by then.
         let token = unsafe { self.service.calls().begin(waiter, here, 0) };
         let done = copied(token, peer.process);
-        let fetch = Fetch { direction, peer: peer.process as usize, there, here, len, done };
+        let remote = RemoteCopy { direction, peer: peer.process as usize, there, here, len, done };
         // SAFETY: by the caller's promise.
-        let fetches = unsafe { self.service.port().fetch(fetch) };
-        if !fetches {
+        let copies = unsafe { self.service.port().copy(remote) };
+        if !copies {
             self.service.calls().answer(peer.process as usize, token, 0, &[]);
         }
-        fetches
+        copies
     }
 
     /// Does what [`write`](Self::write) does. Long data may be read until [`complete`](Self::complete), or

@@ -1,5 +1,5 @@
-//! Processes of a window on other machines: an operation is a message to a thread at its target, and long data
-//! goes past that thread.
+//! Processes of a window on other machines: an operation is a message to a thread at its target, and long
+//! data goes past that thread.
 //!
 //! ```text
 //!   origin                               target
@@ -14,8 +14,8 @@
 //! exactly as the processes of its own machine do; so operations of both kinds are atomic with each other. A
 //! network's own atomic operations would not be.
 //!
-//! Messages of one process to another stay in order. All operations of the program are complete when `complete`
-//! returns; those on words are when their function does.
+//! Messages of one process to another stay in order. All operations of the program are complete when
+//! `complete` returns; those on words are when their function does.
 //!
 //! | file | idea |
 //! |---|---|

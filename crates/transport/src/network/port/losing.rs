@@ -1,6 +1,6 @@
 //! Ranks that are lost: what the port had for them is dropped, and its reader is told.
 
-use super::fetches::Left;
+use super::copies::Left;
 use super::state::{Arrival, Port, State};
 use crate::failure::Failure;
 use crate::losses::LOST;
@@ -67,7 +67,7 @@ impl Port {
         state.delayed.retain(|other| *other != peer);
         state.creditors.retain(|other| *other != peer);
         let host = state.connections.get(&peer).map(|connection| connection.host.clone());
-        match state.fetches.forget(peer) {
+        match state.copies.forget(peer) {
             Left::Nothing => {}
             Left::Apart => self.stop_reads(state),
             // The provider may write to the program's buffer until the read ends, which may be never. So the

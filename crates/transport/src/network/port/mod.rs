@@ -9,14 +9,14 @@
 //! | `state.rs` | the parts of a port, and its connections |
 //! | `sending.rs` | packets into buffers, and from there to the provider |
 //! | `receiving.rs` | packets that are complete, checked and in order, to their reader |
-//! | `fetching.rs`, `fetches.rs` | remote reads: the data of long messages |
+//! | `copying.rs`, `copies.rs` | remote copies: the data of long messages, puts and gets |
 //! | `reader.rs`, `stopping.rs` | remote reads that can be stopped, by an endpoint of their own |
 //! | `beating.rs` | signs of life to peers and from them |
 //! | `losing.rs` | ranks that are lost |
 
 mod beating;
-mod fetches;
-mod fetching;
+mod copies;
+mod copying;
 mod losing;
 mod reader;
 mod receiving;
@@ -25,14 +25,14 @@ mod state;
 mod stopping;
 
 use super::address::VniAddress;
-use super::buffers::{Buffers, FETCHED, Owner, RECEIVED, RECEIVES};
+use super::buffers::{Buffers, COPIED, Owner, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
 use super::signal::Signal;
 use crate::failure::Failure;
-use fetches::Fetches;
-pub use fetches::{Direction, Fetch};
-pub use fetching::Exposed;
-pub(crate) use fetching::Lasts;
+use copies::RemoteCopies;
+pub use copies::{Direction, RemoteCopy};
+pub use copying::Exposed;
+pub(crate) use copying::Lasts;
 use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
@@ -104,7 +104,7 @@ impl Port {
             polls: 1,
             delayed: VecDeque::new(),
             creditors: VecDeque::new(),
-            fetches: Fetches::default(),
+            copies: RemoteCopies::default(),
             exposed: 0,
             last_progress: Instant::now(),
             lost: Vec::new(),
@@ -113,7 +113,7 @@ impl Port {
             strangers: 0,
         });
         let has_remote_memory = provider.has_remote_memory();
-        let longest_read = fetches::longest_read(provider.longest());
+        let longest_copy = copies::longest_copy(provider.longest());
         let leaves = AtomicBool::new(false);
         Ok(Port {
             vni,
@@ -123,7 +123,7 @@ impl Port {
             signal,
             leaves,
             has_remote_memory,
-            longest_read,
+            longest_copy,
             awake: AWAKE,
             state,
         })
@@ -150,7 +150,7 @@ impl Port {
                 let Owner { peer, index } = Owner::of(done.context);
                 if peer == RECEIVED {
                     complete.push_back(BufferedPacket { index, len: done.len as u32 });
-                } else if peer == FETCHED {
+                } else if peer == COPIED {
                     read.push(index);
                 } else if let Some(connection) = connections.get_mut(&peer) {
                     connection.free.push(index);
@@ -171,14 +171,14 @@ impl Port {
             state.held += 1;
             self.sort_in(state, packet);
         }
-        self.send_delayed(state) | self.read_delayed(state) | (happened != 0) | has_lost
+        self.send_delayed(state) | self.copy_delayed(state) | (happened != 0) | has_lost
     }
 
     /// Handles an operation that has failed.
     #[cold]
     fn lost(&self, state: &mut State, operation: LostOperation) {
         let owner = (!operation.context.is_null()).then(|| Owner::of(operation.context));
-        if let Some(Owner { peer: FETCHED, index }) = owner {
+        if let Some(Owner { peer: COPIED, index }) = owner {
             return self.part_has_ended(state, index, Some(operation.reason));
         }
         let connections = &mut state.connections;
@@ -193,7 +193,7 @@ impl Port {
 
     /// Misses a peer whose memory cannot be read.
     #[cold]
-    fn not_read(&self, state: &State, peer: u32, why: String) {
+    fn not_copied(&self, state: &State, peer: u32, why: String) {
         self.miss(peer, state.connections.get(&peer).map(|connection| &*connection.host), why);
     }
 
@@ -222,7 +222,7 @@ impl Port {
         injected.into_iter().for_each(|peer| self.flush(&mut state, peer));
         let forgotten = state.connections.values().filter(|connection| connection.is_forgotten);
         state.under_way == forgotten.map(Connection::under_way).sum::<usize>()
-            && state.fetches.is_empty()
+            && state.copies.is_empty()
             && state.connections.values().all(Connection::is_drained)
     }
 
@@ -240,8 +240,8 @@ impl Port {
 
     /// The same port, which reads at most so many bytes at once.
     #[cfg(test)]
-    pub(super) fn reading_at_most(self, longest_read: usize) -> Port {
-        Port { longest_read, ..self }
+    pub(super) fn copying_at_most(self, longest_copy: usize) -> Port {
+        Port { longest_copy, ..self }
     }
 
     /// The same port, whose threads stay awake for so long.

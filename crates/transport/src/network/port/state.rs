@@ -1,6 +1,6 @@
 //! The parts of a port, and its connections to ranks.
 
-use super::fetches::Fetches;
+use super::copies::RemoteCopies;
 use super::reader::Reader;
 use crate::failure::{Fail, Failure};
 use crate::losses::{Losses, Survives};
@@ -53,7 +53,7 @@ pub(crate) struct Port {
     pub(super) leaves: AtomicBool,
     pub(super) has_remote_memory: bool,
     /// The most bytes of one remote read.
-    pub(super) longest_read: usize,
+    pub(super) longest_copy: usize,
     /// [`AWAKE`].
     pub(super) awake: Duration,
     pub(super) state: Mutex<State>,
@@ -89,7 +89,7 @@ pub(super) struct State {
     pub(super) delayed: VecDeque<u32>,
     /// The ranks that are due credit.
     pub(super) creditors: VecDeque<u32>,
-    pub(super) fetches: Fetches,
+    pub(super) copies: RemoteCopies,
     /// The pieces of this process's memory that peers may read.
     pub(super) exposed: usize,
     /// The time of the last completion while long data was under way.
@@ -109,7 +109,7 @@ pub(super) struct State {
 pub(super) enum Arrival {
     /// A packet of a rank on another machine, of which the records from `at` on are not read.
     Packet { sender: u32, packet: BufferedPacket, at: usize },
-    /// A message of this port: data was fetched, or a rank is lost.
+    /// A message of this port: data was copied, or a rank is lost.
     FromHere { header: Header, words: [u8; EXTRA_BYTES] },
 }
 
@@ -120,7 +120,7 @@ pub(super) const AWAKE: Duration = Duration::from_millis(2);
 impl State {
     /// Returns true if long data is under way, to this process or from it.
     pub(super) fn has_data_under_way(&self) -> bool {
-        self.exposed != 0 || !self.fetches.is_empty()
+        self.exposed != 0 || !self.copies.is_empty()
     }
 
     /// Returns true if the descriptors will be readable when there is something to poll for.

@@ -1,6 +1,6 @@
 //! Remote reads by the endpoint that can be closed (`reader.rs`): their progress, and how they are stopped.
 
-use super::fetches::Ended;
+use super::copies::Ended;
 use super::reader::Reader;
 use super::state::{Arrival, Port, State};
 use crate::failure::Failure;
@@ -38,17 +38,17 @@ impl Port {
 
     /// Handles the end of the read of a part, or the reason for which it has failed.
     pub(super) fn part_has_ended(&self, state: &mut State, index: u32, failed: Option<String>) {
-        let peer = state.fetches.peer(index);
+        let peer = state.copies.peer(index);
         if failed.is_none()
             && let Some(connection) = peer.and_then(|peer| state.connections.get_mut(&peer))
         {
             connection.heartbeat.heard(false, true);
         }
-        match state.fetches.part_has_ended(index, failed) {
+        match state.copies.part_has_ended(index, failed) {
             Some(Ended::Done((header, words))) => {
                 state.arrived.push_back(Arrival::FromHere { header, words });
             }
-            Some(Ended::Failed(peer, why)) => self.not_read(state, peer, why),
+            Some(Ended::Failed(peer, why)) => self.not_copied(state, peer, why),
             None => {}
         }
     }
@@ -59,12 +59,12 @@ impl Port {
         let Some(reader) = state.reader.take() else { return };
         // From here on the provider has none of them. Their registrations end before their domain.
         let objects = reader.stop();
-        let stopped = state.fetches.take_apart();
+        let stopped = state.copies.take_apart();
         drop(objects);
-        for fetch in stopped {
+        for copy in stopped {
             // SAFETY: whoever has asked for the data leaves the memory to the port until it is there, or its
             // peer is lost.
-            let begins = state.has_lost(fetch.peer as u32) || unsafe { self.begin(state, fetch, true) };
+            let begins = state.has_lost(copy.peer as u32) || unsafe { self.begin(state, copy, true) };
             if !begins {
                 let why = "data that was being read cannot be read once more".to_owned();
                 (self.process.fail)(&Failure::Network { why });

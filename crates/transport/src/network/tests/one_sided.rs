@@ -2,7 +2,7 @@
 
 use super::{LocalRanks, RANKS, fail, provider};
 use crate::network::one_sided::{Handler, OneSided, Polled, Request};
-use crate::network::port::{Direction, Fetch, Opened, ProcessInfo};
+use crate::network::port::{Direction, Opened, ProcessInfo, RemoteCopy};
 use crate::ring::Incoming;
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -104,11 +104,11 @@ fn memory_is_copied_to_and_from_while_the_target_does_nothing() {
         let mut words = [0; EXTRA_BYTES];
         words[0] = 1;
         let done = (message(ANSWER, 0, 0).header, words);
-        let fetch =
-            Fetch { direction, peer: 3, there: exposed.name(), here: here.as_mut_ptr(), len: LEN, done };
+        let copy =
+            RemoteCopy { direction, peer: 3, there: exposed.name(), here: here.as_mut_ptr(), len: LEN, done };
         let copies = sum.load(Ordering::SeqCst) + 1;
         // SAFETY: nobody uses the bytes until the message has arrived.
-        assert!(unsafe { origin.fetch(fetch) });
+        assert!(unsafe { origin.copy(copy) });
         while sum.load(Ordering::SeqCst) < copies {
             if origin.poll() != Polled::Something {
                 std::thread::yield_now();

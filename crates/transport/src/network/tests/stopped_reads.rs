@@ -19,12 +19,12 @@ fn memory(port: &Arc<Port>, byte: u8) -> Memory {
 }
 
 /// Begins to read the first `to.len()` bytes. The caller keeps `to` until the end of the test.
-fn fetch(port: &Port, peer: usize, memory: &Memory, to: &mut [u8]) -> bool {
+fn copy(port: &Port, peer: usize, memory: &Memory, to: &mut [u8]) -> bool {
     let done = (header(0), [0; EXTRA_BYTES]);
     let (direction, there) = (Direction::Read, memory.exposed.name());
-    let fetch = Fetch { direction, peer, there, here: to.as_mut_ptr(), len: to.len(), done };
+    let copy = RemoteCopy { direction, peer, there, here: to.as_mut_ptr(), len: to.len(), done };
     // SAFETY: the bytes are there until the end of the test.
-    unsafe { port.fetch(fetch, true) }
+    unsafe { port.copy(copy, true) }
 }
 
 /// Polls until data is there.
@@ -38,10 +38,10 @@ fn complete(reader: &Port, owner: &Port) {
 
 /// Reads some data, so that there is a connection for it, and then a part of long data.
 fn read_a_part(reader: &Port, owner: &Port, memory: &Memory, to: &mut [u8]) {
-    assert!(fetch(reader, 1, memory, &mut to[..100_000]));
+    assert!(copy(reader, 1, memory, &mut to[..100_000]));
     complete(reader, owner);
     to.fill(0);
-    assert!(fetch(reader, 1, memory, to));
+    assert!(copy(reader, 1, memory, to));
     let first = &raw const to[0];
     // SAFETY: a byte of the buffer, which the provider may write at any time.
     while unsafe { first.read_volatile() } == 0 {
@@ -56,7 +56,7 @@ fn a_rank_that_is_lost_while_its_memory_is_read_may_end_the_process() {
     let (one, other) = acquainted(14);
     let other = Arc::new(other);
     let (memory, mut to) = (memory(&other, 1), vec![0; 100_000]);
-    assert!(fetch(&one, 1, &memory, &mut to));
+    assert!(copy(&one, 1, &memory, &mut to));
     // It was not so when the read began.
     SURVIVES.set(true);
     (0..2 * PATIENCE).for_each(|_| one.beat(SILENCE));
@@ -69,7 +69,7 @@ fn a_read_from_a_silent_rank_is_stopped_and_others_begin_again() {
     let (other, third) = (Arc::new(other), Arc::new(port(&provider(), 2, 18, 4)));
     let (of_other, of_third) = (memory(&other, 1), memory(&third, 2));
     let (mut from_other, mut from_third) = (vec![0; LONG], vec![0; LONG]);
-    assert!(fetch(&one, 2, &of_third, &mut from_third[..100_000]));
+    assert!(copy(&one, 2, &of_third, &mut from_third[..100_000]));
     complete(&one, &third);
     assert!(send(&third, 0, Traffic::Eager, 0, 8));
     while read(&one, 2).is_empty() {
@@ -81,7 +81,7 @@ fn a_read_from_a_silent_rank_is_stopped_and_others_begin_again() {
     while lost.is_empty() {
         if beats == PATIENCE / 2 {
             from_third.fill(0);
-            assert!(fetch(&one, 2, &of_third, &mut from_third));
+            assert!(copy(&one, 2, &of_third, &mut from_third));
         }
         if beats % (PATIENCE / 2) == 0 {
             while !send(&third, 0, Traffic::Eager, 0, 8) {}
@@ -96,7 +96,7 @@ fn a_read_from_a_silent_rank_is_stopped_and_others_begin_again() {
         beats += 1;
     }
     assert_eq!((lost, done), (vec![1], 0));
-    assert!(!fetch(&one, 1, &of_other, &mut []));
+    assert!(!copy(&one, 1, &of_other, &mut []));
     // The lost rank comes back, and nothing is written to memory that is not the port's any more.
     from_other.fill(3);
     for _ in 0..1000 {

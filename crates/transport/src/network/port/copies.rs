@@ -1,15 +1,15 @@
 //! Remote reads and writes that are under way.
 
-use crate::network::buffers::{FETCHED, Owner};
+use crate::network::buffers::{COPIED, Owner};
 use crate::slot::{EXTRA_BYTES, Header};
 use heddle_libfabric::{Address, CONTEXT_BYTES, Endpoint, Outcome, Registered, RemoteMemory};
 use std::collections::{HashMap, VecDeque};
 
-/// The most bytes of one read. Longer data is read in parts: a thread stays awake while they become complete,
-/// and a provider does not tell how much it has of one that is not.
-const LONGEST_READ: usize = 1 << 20;
+/// The most bytes of one operation. Longer data is copied in parts: a thread stays awake while they become
+/// complete, and a provider does not tell how much it has of one that is not.
+const LONGEST_COPY: usize = 1 << 20;
 
-/// The parts of one fetch that are read at once.
+/// The parts of one copy that the provider has at once.
 const AT_ONCE: usize = 2;
 
 /// A message that says that data is there.
@@ -26,7 +26,7 @@ pub enum Direction {
 
 /// Data to copy from the memory of a peer, or there.
 #[derive(Debug)]
-pub struct Fetch {
+pub struct RemoteCopy {
     /// The direction.
     pub direction: Direction,
     /// The peer's rank in the job.
@@ -41,20 +41,20 @@ pub struct Fetch {
     pub done: Done,
 }
 
-/// The fetches that are under way.
+/// The copies that are under way.
 #[derive(Debug, Default)]
-pub(super) struct Fetches {
+pub(super) struct RemoteCopies {
     all: HashMap<u32, Box<UnderWay>>,
     next: u32,
     /// Those that the provider has not taken.
     delayed: VecDeque<u32>,
 }
 
-/// A fetch that is under way.
+/// A copy that is under way.
 #[derive(Debug)]
 pub(super) struct UnderWay {
     parts: [Part; AT_ONCE],
-    fetch: Fetch,
+    copy: RemoteCopy,
     /// The bytes that were asked for.
     asked: usize,
     /// The bytes that are there.
@@ -62,11 +62,11 @@ pub(super) struct UnderWay {
     /// The reason for which a part has failed, while another one is under way.
     failed: Option<String>,
     registered: Registered,
-    /// True if the parts are read by an endpoint that can be closed (`reader.rs`).
+    /// True if the parts are copied by an endpoint that can be closed (`reader.rs`).
     pub(super) apart: bool,
 }
 
-/// The reads from a peer that the provider has.
+/// The copies from or to a peer that the provider has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     Nothing,
@@ -76,35 +76,35 @@ pub(super) enum Left {
     Here,
 }
 
-/// A part that is read. Its first bytes are as those of a packet's buffer.
+/// A part. Its first bytes are as those of a packet's buffer.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Part {
     context: [u8; CONTEXT_BYTES],
     owner: Owner,
-    /// Bytes; 0 while none is read.
+    /// Bytes; 0 while the provider does not have it.
     len: usize,
 }
 
-/// The end of a fetch.
+/// The end of a copy.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// All data is there: the message that says so.
     Done(Done),
-    /// Data of this peer cannot be read, for this reason.
+    /// The data of this peer cannot be copied, for this reason.
     Failed(u32, String),
 }
 
-// SAFETY: whoever fetches leaves the memory to the port until the data is there.
+// SAFETY: whoever copies leaves the memory to the port until the data is there.
 unsafe impl Send for UnderWay {}
 
-impl Fetches {
+impl RemoteCopies {
     /// Returns true if none is under way.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Notes that the read of a part has ended, or why it has failed. Returns the end of its fetch if it was
+    /// Notes that the provider has copied a part, or why it has failed. Returns the end of its copy if it was
     /// the last one.
     pub(super) fn part_has_ended(&mut self, index: u32, failed: Option<String>) -> Option<Ended> {
         let (number, part) = (index / AT_ONCE as u32, index as usize % AT_ONCE);
@@ -114,12 +114,12 @@ impl Fetches {
             Some(why) => _ = under_way.failed.get_or_insert(why),
             None => under_way.there += len,
         }
-        let is_read = under_way.is_read();
-        let is_over = if under_way.failed.is_some() { !is_read } else { under_way.is_complete() };
+        let provider_has_part = under_way.provider_has_part();
+        let is_over = if under_way.failed.is_some() { !provider_has_part } else { under_way.is_complete() };
         if is_over {
             self.delayed.retain(|delayed| *delayed != number);
-            let UnderWay { fetch, failed, .. } = *self.all.remove(&number)?;
-            return Some(failed.map_or(Ended::Done(fetch.done), |why| Ended::Failed(fetch.peer as u32, why)));
+            let UnderWay { copy, failed, .. } = *self.all.remove(&number)?;
+            return Some(failed.map_or(Ended::Done(copy.done), |why| Ended::Failed(copy.peer as u32, why)));
         }
         if under_way.failed.is_none() && under_way.wants_more() && !self.delayed.contains(&number) {
             self.delayed.push_back(number);
@@ -127,44 +127,44 @@ impl Fetches {
         None
     }
 
-    /// Adds a fetch, of which nothing was read yet.
-    pub(super) fn add(&mut self, fetch: Fetch, registered: Registered, apart: bool) {
+    /// Adds a copy, of which the provider has nothing yet.
+    pub(super) fn add(&mut self, copy: RemoteCopy, registered: Registered, apart: bool) {
         let number = self.next;
         self.next = (number + 1) % (u32::MAX / AT_ONCE as u32);
         let part = |part| Part {
             context: [0; CONTEXT_BYTES],
-            owner: Owner { peer: FETCHED, index: number * AT_ONCE as u32 + part as u32 },
+            owner: Owner { peer: COPIED, index: number * AT_ONCE as u32 + part as u32 },
             len: 0,
         };
         let parts = std::array::from_fn(part);
-        let under_way = UnderWay { parts, fetch, asked: 0, there: 0, failed: None, registered, apart };
+        let under_way = UnderWay { parts, copy, asked: 0, there: 0, failed: None, registered, apart };
         self.all.insert(number, Box::new(under_way));
         self.delayed.push_back(number);
     }
 
-    /// The number of fetches whose next part the provider has not taken.
+    /// The number of copies whose next part the provider has not taken.
     pub(super) fn delayed(&self) -> usize {
         self.delayed.len()
     }
 
-    /// Gives the next part of the first of them to `read`, with the peer, until it wants no more or the
-    /// provider takes no more. Returns the peer and the reason if it cannot be read at all.
-    pub(super) fn read_first(
+    /// Gives the next part of the first of them to `copy_part`, with the peer, until it wants no more or the
+    /// provider takes no more. Returns the peer and the reason if it cannot be copied at all.
+    pub(super) fn copy_first(
         &mut self,
-        mut read: impl FnMut(u32, &mut UnderWay) -> Outcome,
+        mut copy_part: impl FnMut(u32, &mut UnderWay) -> Outcome,
     ) -> Option<(u32, String)> {
         let number = self.delayed.pop_front()?;
         let under_way = self.all.get_mut(&number)?;
-        let peer = under_way.fetch.peer as u32;
+        let peer = under_way.copy.peer as u32;
         while under_way.failed.is_none() && under_way.wants_more() {
-            match read(peer, under_way) {
+            match copy_part(peer, under_way) {
                 Outcome::Taken => {}
                 Outcome::Later => {
                     self.delayed.push_back(number);
                     break;
                 }
                 // It ends with the part that the provider has.
-                Outcome::Lost(why) if under_way.is_read() => under_way.failed = Some(why),
+                Outcome::Lost(why) if under_way.provider_has_part() => under_way.failed = Some(why),
                 Outcome::Lost(why) => {
                     self.all.remove(&number);
                     return Some((peer, why));
@@ -174,60 +174,60 @@ impl Fetches {
         None
     }
 
-    /// Drops the fetches from a peer of which the provider has no part. Returns those that are left.
+    /// Drops the copies from a peer of which the provider has no part. Returns those that are left.
     pub(super) fn forget(&mut self, peer: u32) -> Left {
-        let Fetches { all, delayed, .. } = self;
-        all.retain(|_, fetch| fetch.fetch.peer as u32 != peer || fetch.is_read());
-        delayed.retain(|number| all.get(number).is_some_and(|fetch| fetch.fetch.peer as u32 != peer));
-        let left = all.values().filter(|fetch| fetch.fetch.peer as u32 == peer);
-        left.fold(Left::Nothing, |left, fetch| match left {
+        let RemoteCopies { all, delayed, .. } = self;
+        all.retain(|_, under_way| under_way.copy.peer as u32 != peer || under_way.provider_has_part());
+        delayed.retain(|number| all.get(number).is_some_and(|under_way| under_way.copy.peer as u32 != peer));
+        let left = all.values().filter(|under_way| under_way.copy.peer as u32 == peer);
+        left.fold(Left::Nothing, |left, under_way| match left {
             Left::Here => Left::Here,
-            _ if fetch.apart => Left::Apart,
+            _ if under_way.apart => Left::Apart,
             _ => Left::Here,
         })
     }
 
-    /// Takes out the fetches that are read apart, whose endpoint is closed, and ends their registrations.
-    pub(super) fn take_apart(&mut self) -> Vec<Fetch> {
-        let Fetches { all, delayed, .. } = self;
-        let apart: Vec<Fetch> =
-            all.extract_if(|_, fetch| fetch.apart).map(|(_, fetch)| fetch.fetch).collect();
+    /// Takes out the copies that are made apart, whose endpoint is closed, and ends their registrations.
+    pub(super) fn take_apart(&mut self) -> Vec<RemoteCopy> {
+        let RemoteCopies { all, delayed, .. } = self;
+        let apart: Vec<RemoteCopy> =
+            all.extract_if(|_, under_way| under_way.apart).map(|(_, under_way)| under_way.copy).collect();
         delayed.retain(|number| all.contains_key(number));
         apart
     }
 
-    /// The peer from whose memory a part is read.
+    /// The peer from or to whose memory a part is copied.
     pub(super) fn peer(&self, index: u32) -> Option<u32> {
-        self.all.get(&(index / AT_ONCE as u32)).map(|under_way| under_way.fetch.peer as u32)
+        self.all.get(&(index / AT_ONCE as u32)).map(|under_way| under_way.copy.peer as u32)
     }
 }
 
 impl UnderWay {
     /// Returns true if the provider has a part.
-    fn is_read(&self) -> bool {
+    fn provider_has_part(&self) -> bool {
         self.parts.iter().any(|part| part.len != 0)
     }
 
     fn is_complete(&self) -> bool {
-        self.there == self.fetch.len
+        self.there == self.copy.len
     }
 
     /// Returns true if there is something to ask for, and a part is free to do so.
     fn wants_more(&self) -> bool {
-        self.asked < self.fetch.len && self.parts.iter().any(|part| part.len == 0)
+        self.asked < self.copy.len && self.parts.iter().any(|part| part.len == 0)
     }
 
     /// Copies the next part.
-    pub(super) fn copy(&mut self, endpoint: &mut Endpoint, address: Address, longest: usize) -> Outcome {
-        let Fetch { direction, there: (start, key), here, len, .. } = self.fetch;
+    pub(super) fn copy_part(&mut self, endpoint: &mut Endpoint, address: Address, longest: usize) -> Outcome {
+        let RemoteCopy { direction, there: (start, key), here, len, .. } = self.copy;
         let Some(part) = self.parts.iter_mut().find(|part| part.len == 0) else { return Outcome::Later };
         let len = (len - self.asked).min(longest);
         let there = (address, RemoteMemory { address: start, key }.from(self.asked));
         let here = here.wrapping_add(self.asked);
-        // The provider reads the owner's words back through the context, too.
+        // The port reads the owner's words back through the context, too.
         let context = (&raw mut *part).cast();
         let outcome = match direction {
-            // SAFETY: the memory is the port's by the promise to `fetch`, and the context lies in a box that
+            // SAFETY: the memory is the port's by the promise to `copy`, and the context lies in a box that
             // stays until the completion.
             Direction::Read => unsafe { endpoint.read(there, here, len, &self.registered, context) },
             // SAFETY: the same.
@@ -241,7 +241,7 @@ impl UnderWay {
     }
 }
 
-/// The most bytes of one read of this provider.
-pub(super) fn longest_read(longest: usize) -> usize {
-    longest.min(LONGEST_READ)
+/// The most bytes of one operation of this provider.
+pub(super) fn longest_copy(longest: usize) -> usize {
+    longest.min(LONGEST_COPY)
 }

@@ -1,17 +1,18 @@
-//! Remote reads: the data of a long message goes straight from its sender's memory to its receiver's.
+//! Remote copies: the data of a long message goes straight from its sender's memory to its receiver's, and
+//! that of a long put or get of a window straight to its target's memory, or from there.
 //!
 //! ```text
 //!   sender                             receiver
 //!   expose: the provider gives a key
 //!     ── message with address, key ─────▶
-//!                                      fetch: the provider reads
+//!                                      copy: the provider reads
 //!                                      a message says that all is there
 //! ```
 //!
 //! Providers whose registrations are costly keep a cache of them, and watch the memory (`fi_mr`, section
 //! "Memory registration cache"); so a registration is made for each message, and ended with it.
 
-use super::fetches::Fetch;
+use super::copies::RemoteCopy;
 use super::state::{Port, State};
 use crate::single_copy::random;
 use heddle_libfabric::{Outcome, Registered, RemoteMemory};
@@ -79,50 +80,50 @@ impl Port {
         Some(Exposed { registered: Some(registered), memory, lasts, port: Arc::clone(self) })
     }
 
-    /// Fetches data from the memory of a peer. Returns false and does nothing if the provider refuses the
-    /// memory that the data goes to, or if the peer is lost. If it `can_stop`, a process that goes on
+    /// Copies data from the memory of a peer, or there. Returns false and does nothing if the provider
+    /// refuses the memory of this process, or if the peer is lost. If it `can_stop`, a process that goes on
     /// without lost ranks stops it when the peer is lost.
     ///
     /// # Safety
     /// The memory is valid, and nobody else uses it until the message arrives that all is there.
-    pub(crate) unsafe fn fetch(&self, fetch: Fetch, can_stop: bool) -> bool {
+    pub(crate) unsafe fn copy(&self, copy: RemoteCopy, can_stop: bool) -> bool {
         let apart = can_stop && (self.process.survives)();
         let mut state = self.state();
-        if state.has_lost(fetch.peer as u32) {
+        if state.has_lost(copy.peer as u32) {
             return false;
         }
-        self.connection(&mut state, fetch.peer as u32);
+        self.connection(&mut state, copy.peer as u32);
         // SAFETY: by the caller's promise.
-        let begins = unsafe { self.begin(&mut state, fetch, apart) };
+        let begins = unsafe { self.begin(&mut state, copy, apart) };
         if begins {
             state.last_progress = Instant::now();
-            self.read_delayed(&mut state);
+            self.copy_delayed(&mut state);
         }
         begins
     }
 
-    /// Begins a fetch from a peer that the port has a connection to, if possible in such a way that it can be
+    /// Begins a copy from a peer that the port has a connection to, if possible in such a way that it can be
     /// stopped if `apart` is true. Returns false if the provider refuses the memory.
     ///
     /// # Safety
-    /// As [`fetch`](Self::fetch).
-    pub(super) unsafe fn begin(&self, state: &mut State, fetch: Fetch, apart: bool) -> bool {
+    /// As [`copy`](Self::copy).
+    pub(super) unsafe fn begin(&self, state: &mut State, copy: RemoteCopy, apart: bool) -> bool {
         let apart = apart && self.open_reader(state);
-        let State { endpoint, reader, fetches, .. } = state;
+        let State { endpoint, reader, copies, .. } = state;
         let endpoint = reader.as_ref().filter(|_| apart).map_or(&*endpoint, |reader| &reader.endpoint);
-        // SAFETY: by the caller's promise; the registration ends with the fetch.
-        let registered = unsafe { endpoint.register_for_copies(fetch.here, fetch.len) };
+        // SAFETY: by the caller's promise; the registration ends with the copy.
+        let registered = unsafe { endpoint.register_for_copies(copy.here, copy.len) };
         let Ok(registered) = registered else { return false };
-        fetches.add(fetch, registered, apart);
+        copies.add(copy, registered, apart);
         true
     }
 
     /// Gives the reads to the provider that it has not taken. Returns true if it takes one.
-    pub(super) fn read_delayed(&self, state: &mut State) -> bool {
+    pub(super) fn copy_delayed(&self, state: &mut State) -> bool {
         let (mut happened, mut lost) = (false, Vec::new());
-        let State { fetches, connections, endpoint, reader, .. } = state;
-        for _ in 0..fetches.delayed() {
-            let failed = fetches.read_first(|peer, under_way| {
+        let State { copies, connections, endpoint, reader, .. } = state;
+        for _ in 0..copies.delayed() {
+            let failed = copies.copy_first(|peer, under_way| {
                 let Some(connection) = connections.get(&peer) else { unreachable!("it was made") };
                 let (endpoint, address) = match reader {
                     Some(reader) if under_way.apart => match reader.address(peer, &connection.name) {
@@ -131,13 +132,13 @@ impl Port {
                     },
                     _ => (&mut *endpoint, connection.address),
                 };
-                let outcome = under_way.copy(endpoint, address, self.longest_read);
+                let outcome = under_way.copy_part(endpoint, address, self.longest_copy);
                 happened |= outcome == Outcome::Taken;
                 outcome
             });
             lost.extend(failed);
         }
-        lost.into_iter().for_each(|(peer, why)| self.not_read(state, peer, why));
+        lost.into_iter().for_each(|(peer, why)| self.not_copied(state, peer, why));
         happened
     }
 }
