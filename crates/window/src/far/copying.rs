@@ -49,8 +49,8 @@ impl Far {
     /// to go in messages.
     ///
     /// # Safety
-    /// Until the copy is complete the bytes at `here` are valid, and nobody changes them, or uses them if they
-    /// are to be read.
+    /// Until the copy is complete the bytes at `here` are valid, and nobody changes them; nobody uses them
+    /// if data comes there.
     unsafe fn copy(
         &self,
         rank: usize,
