@@ -2,7 +2,6 @@
 //! these, and each gives all blocks to the ranks of its machine.
 
 use super::by_machine::ByMachine;
-use super::to_all;
 use crate::Circle;
 use crate::bcast::bcast_from;
 use crate::conversation::{Conversation, Leaders};
@@ -10,14 +9,16 @@ use crate::elements::Blocks;
 use crate::gather::gather_blocks;
 use heddle_comm::error::Result;
 
-/// This rank's block must be in the receive buffer already.
+/// This rank's block must be in the receive buffer already. `allgather` is the operation among the ranks that
+/// act.
 ///
 /// # Errors
-/// `MPI_ERR_NO_MEM`.
+/// Those of its parts; `MPI_ERR_NO_MEM`.
 pub(super) fn allgather<'a>(
     talk: &mut Conversation<'a>,
     leaders: Leaders<'a>,
     blocks: &dyn Blocks,
+    allgather: impl Fn(&mut Conversation<'a>, &dyn Blocks) -> Result<()>,
 ) -> Result<()> {
     let (root, own) = (leaders.here(), blocks.block(talk.rank()));
     let together = ByMachine::new(talk, leaders, |rank| blocks.block(rank).len())?;
@@ -25,7 +26,7 @@ pub(super) fn allgather<'a>(
     let at_leader = leaders.is_one().then_some(&of_members as &dyn Blocks);
     talk.on_machine(leaders, |talk| gather_blocks(talk, Some(own), at_leader, root))?;
     if leaders.is_one() {
-        talk.among_leaders(leaders, |talk| to_all(talk, &together.of_machines()))?;
+        talk.among_leaders(leaders, |talk| allgather(talk, &together.of_machines()))?;
     }
     talk.on_machine(leaders, |talk| bcast_from(talk, together.whole(), Circle { root, size: talk.size() }))?;
     for rank in talk.others() {

@@ -63,7 +63,7 @@ fn to_all(talk: &mut Conversation<'_>, blocks: &dyn Blocks) -> Result<()> {
     }
     let whole: usize = lens().sum();
     if let Some(machines) = talk.machines(choices.allgather, whole <= choices.allgather_leaders_bytes) {
-        return leaders::allgather(talk, Leaders::new(machines, None), blocks);
+        return leaders::allgather(talk, Leaders::new(machines, None), blocks, to_all);
     }
     let travel_together = match choices.allgather {
         Algorithm::Bruck => true,
