@@ -4,6 +4,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
+# may_skip COMMAND..: fails unless the command ends with 0, or with 77 since the machine lacks what it needs
+may_skip() {
+    local status=0
+    "$@" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+}
 models=$("$build/bin/heddle" models --names | paste -sd ,)
 "$build/bin/heddle" models --pairwise --seed "$RANDOM" >"$build/combinations"
 ci/stress.sh "$build" 1000
@@ -16,14 +22,13 @@ python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec"
 FLAT_COUNT=1000000 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
     --models per-vni-mutex,lock-free,csync --cover one --jobs 1 -k lifetime_flat_objects
 # Several machines, under every model.
-status=0
-tests/machines/test.sh "$build" .peers/mpich all || status=$?
-[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+may_skip tests/machines/test.sh "$build" .peers/mpich all
 # With odd numbers of ranks make test runs a sample.
 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "3 5"
 tests/fuzz/run.py "$build" --runs 10000
 PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
 PROPTEST_CASES=20000 cargo test --quiet -p heddle-message --lib random_messages
-status=0
-ci/sanitize.sh long || status=$?
-[ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+may_skip ci/sanitize.sh long
+# All programs on several machines by the other launchers; some fail (ARCHITECTURE.md, "What will come").
+may_skip tests/machines/prrte.sh "$build" .peers/openmpi all
+may_skip tests/machines/slurm.sh "$build" all

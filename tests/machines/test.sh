@@ -195,11 +195,9 @@ for windows in "" --windows; do
     echo "ok   random programs $windows: $(tail -n 1 <<<"$said")"
 done
 
-# These are about one machine.
-one_machine='choice_|coll_(blackboard|choices)|fortran_handles|lifetime_|many_ranks|memory_none|no_leaks|papers_|partitioned_without|pid_name|sessions$|sessions_(left|some)|threads_(counted|thousands)|topology_at|win_(killed|lock_order|memory|no_memory|objects)'
 if [ -n "$all" ]; then
     models=$("$build/bin/heddle" models --names --form heddle | paste -sd ,)
-    programs 2 1 --models "$models" -k "^(?!$one_machine)" && programs 4 2 --models per-vni-mutex -k "^(?!$one_machine)" || exit
+    programs 2 1 --models "$models" -k "$on_machines" && programs 4 2 --models per-vni-mutex -k "$on_machines" || exit
     # It is built where the packages can be fetched. testSharedQuery takes it that all ranks share memory with rank 0.
     tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 1 -k test_address >/dev/null || fail "mpi4py cannot be built"
     MPIEXEC=$hydra on 2 2 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "2 4" -x testSharedQuery
