@@ -32,7 +32,7 @@ const TAIL_BYTES: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     /// The rank that packets are sent to; `RECEIVED` for buffers of packets that come, `COPIED` for remote
-    /// reads.
+    /// copies.
     pub(super) peer: u32,
     /// Its number among the owner's.
     pub(super) index: u32,
@@ -48,7 +48,7 @@ impl Owner {
 
 /// The owner of buffers that receive.
 pub(super) const RECEIVED: u32 = u32::MAX;
-/// The owner of remote reads.
+/// The owner of remote copies.
 pub(super) const COPIED: u32 = u32::MAX - 1;
 
 /// Some buffers in one piece of memory. Pages that no packet needs cost nothing.

@@ -203,3 +203,28 @@ impl<'a> Waits<'a> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn descriptors_that_are_readable_at_once_too_often_are_left_alone() {
+        let (mut from, to) = UnixStream::pair().expect("a pair");
+        let descriptors = [to.as_raw_fd()];
+        let mut waits = Waits::new(Some(&descriptors));
+        let mut wait = |waits: &mut Waits<'_>| waits.wait(Some(Duration::from_millis(1)));
+        waits.vain = 3;
+        assert!(wait(&mut waits));
+        assert_eq!(waits.vain, 0, "it was waited for");
+        from.write_all(b"x").expect("written");
+        (0..2 * PATIENCE_IN_VAIN).for_each(|_| assert!(wait(&mut waits)));
+        assert_eq!(waits.vain, PATIENCE_IN_VAIN, "it is polled no more");
+        waits.have_patience(PATIENCE_WITH_COPIES);
+        (0..PATIENCE_IN_VAIN).for_each(|_| assert!(wait(&mut waits)));
+        assert_eq!(waits.vain, 2 * PATIENCE_IN_VAIN, "it is polled again");
+    }
+}

@@ -160,8 +160,8 @@ impl OneSided {
         self.port.send(peer as u32, message, fill)
     }
 
-    /// Lets peers read memory, past the thread that reads the port. Returns `None` if the provider has no
-    /// remote reads, or refuses.
+    /// Lets peers read and write memory, past the thread that reads the port. Returns `None` if the provider
+    /// has no remote memory, or refuses.
     ///
     /// # Safety
     /// The `len` bytes at `start` live longer than the result.

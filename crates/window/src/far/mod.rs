@@ -115,8 +115,6 @@ pub(crate) struct Far {
     service: Arc<Service>,
     /// The number of the window here.
     window: u64,
-    /// The name of this process's memory, if others read and write it past the thread here.
-    exposed: Option<(u64, u64)>,
     /// By rank; `None` for those of this machine.
     peers: Box<[Option<Peer>]>,
     /// Operations without a result.
@@ -144,14 +142,13 @@ impl Far {
             // SAFETY: the memory belongs to the window until all processes free it, which withdraws the part.
             part.exposed = unsafe { service.port().expose(part.base, part.size as usize) };
         }
-        let exposed = part.exposed.as_ref().map(Exposed::name);
         service.add(window, part);
-        Ok(Far { service, window, exposed, peers, counts, copies })
+        Ok(Far { service, window, peers, counts, copies })
     }
 
     /// The name of this process's memory, if others read and write it past the thread here.
     pub(crate) fn exposed(&self) -> Option<(u64, u64)> {
-        self.exposed
+        self.service.parts().get(&self.window)?.exposed.as_ref().map(Exposed::name)
     }
 
     /// Says how the others have exposed their memory.

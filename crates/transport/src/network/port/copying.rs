@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Providers whose registrations are costly keep a cache of them, and watch the memory (`fi_mr`, section
-//! "Memory registration cache"); so a registration is made for each message, and ended with it.
+//! "Memory registration cache"); so a registration is made for each message, and ended with it. That of a
+//! window's memory lasts as long as the window.
 
 use super::copies::RemoteCopy;
 use super::state::{Port, State};
@@ -24,11 +25,11 @@ use std::time::Instant;
 pub(crate) enum Lasts {
     /// Until a message was read, which has begun: threads that wait stay [awake](super::state::AWAKE) for it.
     Shortly,
-    /// As long as the program likes.
+    /// As long as a window: peers may write the memory, too.
     Long,
 }
 
-/// Memory that peers may read, until this is dropped.
+/// Memory that peers may use, until this is dropped.
 #[derive(Debug)]
 pub struct Exposed {
     registered: Option<Registered>,
@@ -57,7 +58,8 @@ impl Drop for Exposed {
 }
 
 impl Port {
-    /// Lets peers read memory. Returns `None` if the provider has no remote reads, or refuses.
+    /// Lets peers read memory, and write it if it is a window's. Returns `None` if the provider has no remote
+    /// memory, or refuses.
     ///
     /// # Safety
     /// The `len` bytes at `start` live longer than the result.
@@ -118,7 +120,7 @@ impl Port {
         true
     }
 
-    /// Gives the reads to the provider that it has not taken. Returns true if it takes one.
+    /// Gives the copies to the provider that it has not taken. Returns true if it takes one.
     pub(super) fn copy_delayed(&self, state: &mut State) -> bool {
         let (mut happened, mut lost) = (false, Vec::new());
         let State { copies, connections, endpoint, reader, .. } = state;

@@ -52,7 +52,7 @@ pub(crate) struct Port {
     /// for so long.
     pub(super) leaves: AtomicBool,
     pub(super) has_remote_memory: bool,
-    /// The most bytes of one remote read.
+    /// The most bytes of one operation on a peer's memory.
     pub(super) longest_copy: usize,
     /// [`AWAKE`].
     pub(super) awake: Duration,
@@ -90,7 +90,7 @@ pub(super) struct State {
     /// The ranks that are due credit.
     pub(super) creditors: VecDeque<u32>,
     pub(super) copies: RemoteCopies,
-    /// The pieces of this process's memory that peers may read.
+    /// The messages whose data peers may read.
     pub(super) exposed: usize,
     /// The time of the last completion while long data was under way.
     pub(super) last_progress: Instant,
