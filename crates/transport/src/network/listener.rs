@@ -216,7 +216,7 @@ mod tests {
         let (mut from, to) = UnixStream::pair().expect("a pair");
         let descriptors = [to.as_raw_fd()];
         let mut waits = Waits::new(Some(&descriptors));
-        let mut wait = |waits: &mut Waits<'_>| waits.wait(Some(Duration::from_millis(1)));
+        let wait = |waits: &mut Waits<'_>| waits.wait(Some(Duration::from_millis(1)));
         waits.vain = 3;
         assert!(wait(&mut waits));
         assert_eq!(waits.vain, 0, "it was waited for");
