@@ -31,6 +31,8 @@ pub(crate) struct MadeHere {
     pub(crate) slots: u32,
     /// The number of ranks that open it, for the rank that has made it; 0 for the others.
     pub(crate) expects: u32,
+    /// Waits until all ranks of the job have come here, if they run on several machines.
+    pub(crate) meet: fn(),
     /// Tells the launcher that the rank needs neither it nor the other ranks any more.
     pub(crate) finish: fn(),
     /// Does the same when the process ends.
@@ -124,28 +126,35 @@ impl Job {
     /// the end of the last session after it.
     pub fn set_finalised(&self) {
         self.control.set_finalised(self.slot);
-        self.finish();
     }
 
     /// Says the same of a rank that has ended its last session and has never called `MPI_Init`.
     pub fn set_left(&self) {
         self.control.set_left(self.slot);
-        self.finish_at_exit();
     }
 
-    /// Tells the launcher when the process ends: a later session may need addresses from it.
-    fn finish_at_exit(&self) {
-        let Some(MadeHere { expects, finish_at_exit, .. }) = self.made_here else { return };
-        self.control.await_joined(expects);
-        finish_at_exit();
+    /// Waits until all ranks of a job on several machines have come here: what they have sent each other over
+    /// the network may still be on its way, and goes with a process that ends. To be called by all ranks or
+    /// by none, before [`finish`](Self::finish).
+    pub fn meet(&self) {
+        if let Some(MadeHere { meet, .. }) = self.made_here {
+            meet();
+        }
     }
 
-    /// Tells the launcher. A rank that has made the memory first waits for the others to open it, since its
-    /// descriptor leads there.
-    fn finish(&self) {
+    /// Tells the launcher that the rank needs neither it nor the other ranks any more. A rank that has made
+    /// the memory first waits for the others to open it, since its descriptor leads there.
+    pub fn finish(&self) {
         let Some(MadeHere { expects, finish, .. }) = self.made_here else { return };
         self.control.await_joined(expects);
         finish();
+    }
+
+    /// Does the same when the process ends: a later session may need addresses from the launcher.
+    pub fn finish_at_exit(&self) {
+        let Some(MadeHere { expects, finish_at_exit, .. }) = self.made_here else { return };
+        self.control.await_joined(expects);
+        finish_at_exit();
     }
 
     /// Says that the rank wants the whole job to end: to be called by `MPI_Abort` before it ends the

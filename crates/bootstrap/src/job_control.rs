@@ -141,10 +141,16 @@ mod tests {
         let finish = || _ = FINISHED.fetch_add(1, Ordering::Relaxed);
         let file = JobControl::create(2).expect("a job").into_file();
         let other = file.try_clone().expect("a descriptor");
-        let made_here = |slot, expects| MadeHere { slot, slots: 2, expects, finish, finish_at_exit: finish };
+        let made_here = |slot, expects| {
+            let meet = || panic!("nobody meets here");
+            MadeHere { slot, slots: 2, expects, meet, finish, finish_at_exit: finish }
+        };
         let first = Job::made_here(file, 1_000_000, made_here(0, 2)).expect("the job");
         std::thread::scope(|scope| {
-            scope.spawn(|| first.set_finalised());
+            scope.spawn(|| {
+                first.set_finalised();
+                first.finish();
+            });
             while first.state_of(0) != State::Finalised {
                 std::thread::yield_now();
             }

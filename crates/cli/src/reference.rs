@@ -57,6 +57,8 @@ has the process sets `mpi://WORLD` and `mpi://SELF`.
 - `MPI_Session_finalize` waits for other processes only as far as they have not yet received what was sent by buffered sends: from the
   session's buffer, and at the end of the last use of MPI from any. Communicators that were not freed can be used as long as MPI is in
   use otherwise.
+- On several machines a session that is the process's first one, and comes after `MPI_Finalize`, reaches only ranks that the process
+  knew before: it has left its launcher, which knows the others.
 - An unknown process set is `MPI_ERR_ARG`. A group of a session that was finalised makes no communicator: `MPI_ERR_SESSION`.
 - A process that exits with a session ends the job with an error, as one without `MPI_Finalize` does. A process that never makes one does
   not, unless another one has called `MPI_Init`: sessions need not concern all processes.

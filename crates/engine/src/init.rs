@@ -3,9 +3,13 @@
 use crate::comm_management;
 use crate::life::{self, Use, comm_of_all};
 use crate::loss;
+use heddle_collective::{Part, Reduction, allreduce, run};
+use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
+use heddle_comm::op::OpRef;
 use heddle_comm::{Comm, CommRef, world_model};
+use heddle_datatype::types;
 use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::{self, Domain};
 use heddle_spec::constants as mpi;
@@ -45,10 +49,23 @@ pub fn finalize() -> Result<()> {
     let level = world_model::current()?.thread_level();
     let domain = domain::current()?;
     comm_management::run_delete_callbacks_of_predefined()?;
-    loss::tolerated(domain, heddle_collective::run(&CommRef::world()?, heddle_collective::barrier))?;
+    let mut had_sessions = life::had_session();
+    loss::tolerated(domain, await_all(&mut had_sessions))?;
     loss::keep_choice();
     heddle_comm::close_predefined();
     world_model::end();
-    life::end(domain, Use::World(level));
+    life::end_world(domain, level, !had_sessions);
+    Ok(())
+}
+
+/// Waits until all ranks have called this; the answer is true if that of any rank is.
+fn await_all(answer: &mut bool) -> Result<()> {
+    let (any, flag, mut all) =
+        (OpRef::from_handle(mpi::MPI_LOR)?, TypeRef::predefined(&types::MPI_C_BOOL), *answer);
+    let reduction = Reduction::new(&any, &flag, mpi::MPI_C_BOOL)?;
+    // SAFETY: the flag outlives the call.
+    let part = unsafe { Part::new((&raw mut all).cast(), 1, &flag) }?;
+    run(&CommRef::world()?, |talk| allreduce(talk, &reduction, None, part))?;
+    *answer = all;
     Ok(())
 }

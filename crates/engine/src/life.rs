@@ -10,7 +10,8 @@
 //! may ask for it; one whose first use is `MPI_Init` keeps the level asked for there.
 //!
 //! The lock is never held while a thread waits for another process: threads of this process may make sessions
-//! meanwhile, which that process needs.
+//! meanwhile, which that process needs. The one exception is the launcher's fence, to which processes come
+//! that need no session of others ([`end_world`]).
 
 use crate::abort::abort;
 use crate::{loss, statistics, window};
@@ -50,10 +51,17 @@ struct Life {
     sessions: usize,
     /// True once there was a session.
     had_session: bool,
+    /// True once all processes have said in `MPI_Finalize` that they had no session so far.
+    ends_together: bool,
 }
 
-static LIFE: Mutex<Life> =
-    Mutex::new(Life { world: false, had_world: false, sessions: 0, had_session: false });
+static LIFE: Mutex<Life> = Mutex::new(Life {
+    world: false,
+    had_world: false,
+    sessions: 0,
+    had_session: false,
+    ends_together: false,
+});
 
 /// How often a use has begun or ended.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
@@ -94,6 +102,11 @@ impl Life {
             (false, 1.., _) => job.set_in_sessions().map_err(start_error)?,
             (false, 0, true) => job.set_finalised(),
             (false, 0, false) => job.set_left(),
+        }
+        match self.uses() {
+            0 if self.ends_together => job.finish(),
+            0 => job.finish_at_exit(),
+            _ => (),
         }
         Ok(())
     }
@@ -190,14 +203,39 @@ pub(crate) fn comm_of_all(domain: &Domain, number: u64) -> Comm {
     Comm::new(context, Arc::new(Group::all(domain.size())))
 }
 
+/// Returns true if the process has had a session.
+pub(crate) fn had_session() -> bool {
+    Life::lock().had_session
+}
+
+/// Ends `MPI_Init`'s use of the library; `together` if no process had a session when all of them had called
+/// `MPI_Finalize`. Then all come to the launcher's fence; otherwise none does, since one that has ended its
+/// last use may be needed in a session again.
+pub(crate) fn end_world(domain: &Domain, thread_level: i32, together: bool) {
+    Life::lock().ends_together = together;
+    end(domain, Use::World(thread_level), || {
+        if together && let Some(job) = process::ever().and_then(|process| process.world().job()) {
+            job.meet();
+        }
+    });
+}
+
+/// Ends a session's use of the library.
+pub(crate) fn end_session(domain: &Domain) {
+    end(domain, Use::Session, || ());
+}
+
 /// Ends a use of the library. The last one first sends what is queued, and after sessions, whose processes
-/// need not leave together, waits until the receivers have fetched it; then it ends the library.
-pub(crate) fn end(domain: &Domain, what: Use) {
+/// need not leave together, waits until the receivers have fetched it; then it ends the library. It has
+/// processes `meet` in the end.
+fn end(domain: &Domain, what: Use, meet: impl FnOnce()) {
     loop {
         let (seen, had_session) = {
             let mut life = Life::lock();
             if life.uses() > 1 {
-                return leave(&mut life, what);
+                leave(&mut life, what);
+                drop(life);
+                return meet();
             }
             (CHANGES.load(Ordering::Relaxed), life.had_session)
         };
@@ -206,6 +244,7 @@ pub(crate) fn end(domain: &Domain, what: Use) {
         let mut life = Life::lock();
         if CHANGES.load(Ordering::Relaxed) == seen {
             stop(domain);
+            meet();
             return leave(&mut life, what);
         }
     }

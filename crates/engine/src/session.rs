@@ -53,7 +53,7 @@ pub fn finalize(handle: usize) -> Result<()> {
     let ended = session::take(handle)?;
     let domain = domain::current()?;
     domain.calls().inside(|| heddle_p2p::flush_buffer(AttachTo::Session(&ended)))?;
-    domain.calls().inside(|| life::end(domain, Use::Session));
+    domain.calls().inside(|| life::end_session(domain));
     Ok(())
 }
 

@@ -52,7 +52,7 @@ pub(super) fn with_launcher<R>(
 ) -> Result<R, BootstrapError> {
     match launcher().as_mut() {
         Some(connection) => exchange(connection.as_mut()),
-        None => Err(BootstrapError::Launcher { what: "this process has said that it ends".to_owned() }),
+        None => Err(BootstrapError::Left),
     }
 }
 
@@ -84,14 +84,12 @@ pub fn finish_alone() {
     ALONE.store(true, Ordering::Relaxed);
 }
 
-/// Does the same as [`finish`], once all ranks of the job have come so far: what they have sent each other
-/// over the network may still be on its way, and goes with a process that ends.
-pub(super) fn finish_together() {
+/// Waits until all ranks of the job have come here.
+pub(super) fn meet() {
     if !ALONE.load(Ordering::Relaxed) {
         // If the launcher has gone, there is nobody to wait for.
         let _ = with_launcher(|launcher| launcher.fence());
     }
-    finish();
 }
 
 /// Does the same as [`finish`] when the process ends.

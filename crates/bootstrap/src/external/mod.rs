@@ -17,7 +17,8 @@
 //!   ends: waits until all have counted themselves in, since the descriptor ends with it
 //! ```
 //!
-//! Ranks on several machines meet once more when they finalize MPI (`finish_together`).
+//! Ranks on several machines meet once more when they finalize MPI (`meet`), unless one of them has had
+//! sessions.
 //!
 //! The launcher says which ranks may be on the same machine; if it says nothing, all may be. Addresses are
 //! fetched when a rank first sends to another.
@@ -34,7 +35,7 @@ use crate::job::MadeHere;
 use crate::{BootstrapError, Job, JobControl, LocalRanks, World};
 pub(crate) use connection::Connection;
 pub use connection::{end_job, end_without_launcher, finish_alone};
-use connection::{finish, finish_at_exit, finish_together, hold, with_launcher};
+use connection::{finish, finish_at_exit, hold, meet, with_launcher};
 pub(crate) use orphan::{THREAD as LAUNCHER_THREAD, launcher_has_ended};
 use place::Place;
 
@@ -98,8 +99,8 @@ impl Joining {
             Some((lowest, place)) if *lowest < rank => (place.open(rank)?, 0),
             _ => (made.into_file(), local.len() as u32),
         };
-        let finish = if local.len() < size as usize { finish_together } else { finish };
-        let made_here = MadeHere { slot, slots, expects, finish, finish_at_exit };
+        let meet = if local.len() < size as usize { meet } else { || () };
+        let made_here = MadeHere { slot, slots, expects, meet, finish, finish_at_exit };
         let job = Job::made_here(file, rank, made_here)?;
         Ok(World { rank, size, appnum, job: Some(job), local })
     }
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_two_machines_exchange_words_and_finish_together() {
+    fn ranks_of_two_machines_exchange_words_and_meet_at_the_end() {
         let (to, reports) = channel();
         let joining = Joining { rank: 0, size: 2, appnum: None, beside: None }.over(Reporting(to));
         assert_eq!(joining.spans_machines(), None);
@@ -174,9 +175,10 @@ mod tests {
         assert_eq!(nodes_of(&[1, 0]), Some(vec![1, 0]));
         end_job(3);
         let job = world.job().expect("memory");
-        job.set_finalised();
-        job.set_finalised();
-        assert!(word_of(1, 5).is_err(), "the process has said that it ends");
+        job.meet();
+        job.finish();
+        job.finish();
+        assert!(word_of(1, 5).is_err(), "the process has left its launcher");
         assert_eq!(nodes_of(&[0]), None);
         let asked: Vec<String> = reports.iter().collect();
         let expected = [
