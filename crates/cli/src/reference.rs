@@ -76,7 +76,8 @@ VNI.
   sender. A blocking send in standard mode then returns when its message was received, as the standard allows. A nonblocking send
   completes then; buffered sends still return at once. Senders send as usual again when the receiver's messages take half
   of the bound.
-- A sender notices within one lap of its ring: at most 512 messages, or 2 MiB of data, go beyond the bound for each sender.
+- A sender notices within one lap of its ring: at most 512 messages, or 2 MiB of data, go beyond the bound for each sender. A
+  sender on another machine notices within 128 packets, of which each has 8 KiB of small messages, or one longer message.
 - Small self messages beyond the bound stay in the program's buffers until they are received. A process's blocking send to itself
   then waits for a receive that is posted by another thread.
 - A program that relies on more buffering than the bound waits for ever, as it may with any bound; a larger one helps.

@@ -18,7 +18,8 @@ pub(super) enum Waiter<'a> {
 #[derive(Debug)]
 enum Told {
     Thread(*const Answers),
-    Window(Arc<Counts>),
+    /// The window, and the number of the operation.
+    Window(Arc<Counts>, u64),
 }
 
 /// An answer that is awaited.
@@ -53,10 +54,7 @@ impl Calls {
                 answers.await_one();
                 Told::Thread(answers)
             }
-            Waiter::Window(counts, rank) => {
-                counts.ask(rank);
-                Told::Window(Arc::clone(counts))
-            }
+            Waiter::Window(counts, rank) => Told::Window(Arc::clone(counts), counts.ask(rank)),
         };
         let mut calls = self.lock();
         let (next, awaited) = &mut *calls;
@@ -78,7 +76,7 @@ impl Calls {
         match waiter {
             // SAFETY: they live until none is left, by the promise to `begin`.
             Told::Thread(answers) => unsafe { &*answers }.take_one(value),
-            Told::Window(counts) => return counts.count(process, 1),
+            Told::Window(counts, number) => return counts.end(process, number),
         }
         true
     }
@@ -106,10 +104,13 @@ mod tests {
     fn answers_to_a_window_are_counted() {
         let (calls, counts, mut data) = (Calls::default(), Arc::new(Counts::new(vec![Some(5)])), [0u8; 4]);
         // SAFETY: the array outlives the answers.
-        let tokens = [0, 1].map(|_| unsafe { calls.begin(Waiter::Window(&counts, 0), data.as_mut_ptr(), 4) });
-        assert!(calls.answer(5, tokens[0], 0, &[1; 4]));
-        assert_eq!((counts.asked(0), counts.done(0), data), (2, 1, [1; 4]));
-        assert!(!calls.answer(6, tokens[1], 0, &[2; 4]), "another process answers");
+        let tokens =
+            [0, 1, 2].map(|_| unsafe { calls.begin(Waiter::Window(&counts, 0), data.as_mut_ptr(), 4) });
+        assert!(calls.answer(5, tokens[1], 0, &[1; 4]));
+        assert_eq!((counts.asked(0), counts.done(0), data), (3, 0, [1; 4]), "the first one is not there");
+        assert!(calls.answer(5, tokens[0], 0, &[2; 4]));
+        assert_eq!((counts.done(0), data), (2, [2; 4]));
+        assert!(!calls.answer(6, tokens[2], 0, &[3; 4]), "another process answers");
     }
 
     #[test]
