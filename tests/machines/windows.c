@@ -99,12 +99,6 @@ static void data_comes_back(void) {
     MPI_Get(back, LONG, MPI_BYTE, TARGET, DATA, LONG, MPI_BYTE, window);
     MPI_Win_flush(TARGET, window);
     CHECK(memcmp(bytes, back, LONG) == 0);
-    // A request is complete when its data is here.
-    MPI_Request request;
-    memset(back, 0, LONG);
-    MPI_Rget(back, LONG, MPI_BYTE, TARGET, DATA, LONG, MPI_BYTE, window, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    CHECK(memcmp(bytes, back, LONG) == 0);
     MPI_Type_vector(2000, 3, 7, MPI_BYTE, &gaps);
     MPI_Type_commit(&gaps);
     MPI_Put(bytes + 1, 1, gaps, TARGET, DATA, 1, gaps, window);
@@ -113,6 +107,48 @@ static void data_comes_back(void) {
     MPI_Win_flush(TARGET, window);
     for (int i = 0; i < 6000; i++) CHECK(back[i] == bytes[1 + i / 3 * 7 + i % 3]);
     MPI_Type_free(&gaps);
+}
+
+// Operations with requests are under way together, and each request is complete when its data is here.
+static void requests_overlap(void) {
+    enum { PIECES = 8, PIECE = LONG / PIECES };
+    MPI_Request requests[PIECES];
+    int under_way = 0, flag, index;
+    if (rank != 0) return;
+    for (int i = 0; i < LONG; i++) bytes[i] = (unsigned char)(i * 3 + i / 241);
+    for (int i = 0; i < PIECES; i++) {
+        MPI_Rput(bytes + i * PIECE, PIECE, MPI_BYTE, TARGET, DATA + i * PIECE, PIECE, MPI_BYTE, window, &requests[i]);
+        MPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE);
+        under_way += !flag;
+    }
+    CHECK(under_way > 0);
+    MPI_Waitall(PIECES, requests, MPI_STATUSES_IGNORE);
+    MPI_Win_flush(TARGET, window);
+    memset(back, 0, LONG);
+    under_way = 0;
+    for (int i = 0; i < PIECES; i++) {
+        MPI_Rget(back + i * PIECE, PIECE, MPI_BYTE, TARGET, DATA + i * PIECE, PIECE, MPI_BYTE, window, &requests[i]);
+        MPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE);
+        under_way += !flag;
+    }
+    CHECK(under_way > 0);
+    for (int i = 0; i < PIECES; i++) {
+        MPI_Waitany(PIECES, requests, &index, MPI_STATUS_IGNORE);
+        CHECK(index >= 0 && index < PIECES && memcmp(bytes + index * PIECE, back + index * PIECE, PIECE) == 0);
+    }
+    // Short ones, of which each waits for a trip; one that is freed goes on.
+    long sum = 0, before[PIECES], one = 1;
+    for (int i = 0; i < PIECES; i++)
+        MPI_Rget_accumulate(&one, 1, MPI_LONG, &before[i], 1, MPI_LONG, TARGET, COUNTER, 1, MPI_LONG, MPI_SUM, window, &requests[i]);
+    MPI_Request_free(&requests[0]);
+    MPI_Waitall(PIECES - 1, requests + 1, MPI_STATUSES_IGNORE);
+    MPI_Win_flush(TARGET, window);
+    for (int i = 0; i < PIECES; i++) sum += before[i];
+    CHECK(sum == PIECES * before[0] + PIECES * (PIECES - 1) / 2);
+    one = -PIECES;
+    MPI_Raccumulate(&one, 1, MPI_LONG, TARGET, COUNTER, 1, MPI_LONG, MPI_SUM, window, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Win_flush(TARGET, window);
 }
 
 // Additions and swaps of the target, its neighbour and the other machine are atomic with each other. Those of the target's
@@ -207,6 +243,7 @@ int main(int argc, char **argv) {
     flushed_puts_are_there();
     long_data_is_copied_at_once();
     data_comes_back();
+    requests_overlap();
     atomics_are_atomic();
     the_target_computes();
     idle_ranks_sleep();

@@ -29,6 +29,7 @@ import tempfile
 import time
 
 import slow_link
+from scheduling_group import SchedulingGroup
 
 HERE = pathlib.Path(__file__).resolve().parent
 NETWORK = "10.77.0"
@@ -51,9 +52,11 @@ class Machines:
         self.netem = netem
         self.taps = []
         self.relay = None
+        self.group = SchedulingGroup(self.prefix)
 
     def __enter__(self):
         try:
+            self.group.enter()
             self.make()
         except BaseException:
             self.take_down()
@@ -114,6 +117,7 @@ class Machines:
         for name in [*self.names, self.switch]:
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
             shutil.rmtree(NETNS / name, ignore_errors=True)
+        self.group.leave()
 
     def kill(self, names, of=""):
         """Kills the processes on these machines whose command's name fits."""

@@ -189,7 +189,7 @@ impl Place<'_> {
     }
 
     /// `MPI_Put`: copies the origin's data here. Long data may be read until
-    /// [`complete_copies`](Window::complete_copies), or the end of the epoch, if this is another machine.
+    /// [its request](Window::request), or the end of the epoch, if this is another machine.
     ///
     /// # Errors
     /// `MPI_ERR_TRUNCATE` if there is more of it than here is room; `MPI_ERR_OTHER` if the
@@ -207,7 +207,7 @@ impl Place<'_> {
     }
 
     /// `MPI_Get`: copies the data from here to the origin. From another machine it may come until
-    /// [`complete_copies`](Window::complete_copies), or the end of the epoch.
+    /// [its request](Window::request), or the end of the epoch.
     ///
     /// # Errors
     /// The same as for [`put`](Self::put).

@@ -47,11 +47,6 @@ impl Processes {
         self.far.as_mut()
     }
 
-    /// Waits until the data and results of operations on a rank are here.
-    pub(crate) fn complete_copies(&self, rank: usize) {
-        self.far(rank).into_iter().for_each(|far| far.complete_copies(rank));
-    }
-
     /// Returns true if the bytes lie in a region that a process has attached.
     pub(crate) fn is_attached(&self, rank: usize, address: u64, len: u64) -> bool {
         match self.far(rank) {

@@ -179,11 +179,11 @@ impl Window {
         self.remote.all_far_mut().into_iter().for_each(|far| far.know_exposed(told));
     }
 
-    /// Waits until data and results of this process's operations on a rank are here.
-    pub fn complete_copies(&self, rank: i32) {
-        if let Ok(rank) = usize::try_from(rank) {
-            self.remote.complete_copies(rank);
-        }
+    /// A request, by its handle, that is complete once data and results of this process's operations on a
+    /// rank are here; `None` if they are.
+    pub fn request(&self, rank: i32) -> Option<usize> {
+        let rank = usize::try_from(rank).ok()?;
+        self.remote.far(rank)?.request(rank)
     }
 
     /// `MPI_Win_sync`: orders this thread's accesses to its copy of the memory.

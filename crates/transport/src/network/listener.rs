@@ -19,7 +19,7 @@
 //! and is rung for, since its flag was up before it looked. A beat takes what has come to the descriptors, so
 //! it rings, too.
 
-use super::at_exit::{LISTENER, end_at_exit, with_network};
+use super::at_exit::{LISTENER, NetworkThread, end_at_exit};
 use super::signal::Signal;
 use heddle_platform::background;
 use std::io;
@@ -71,7 +71,7 @@ impl Listener {
     fn try_start(&self, beats: Option<Beats>, duties: impl Duties) -> io::Result<()> {
         let (signal, descriptors) = (Arc::clone(&self.signal), self.descriptors.clone());
         end_at_exit();
-        let mut rhythm = beats.map(Rhythm::new);
+        let mut rhythm = beats.map(|beats| Rhythm::new(&LISTENER, beats));
         let body = move || loop {
             let left = |rhythm: &Option<Rhythm>| rhythm.as_ref().map(Rhythm::left);
             signal.wait(left(&rhythm));
@@ -92,7 +92,7 @@ impl Listener {
             }
         };
         // It lives as long as the process.
-        background::start(LISTENER, None, body)?;
+        background::start(LISTENER.name, None, body)?;
         self.signal.listener_is_there();
         Ok(())
     }
@@ -128,13 +128,19 @@ fn send_open_packets(signal: &Signal, duties: &impl Duties) {
 
 /// Beats, and when the next one is due.
 pub(super) struct Rhythm {
+    thread: &'static NetworkThread,
     beats: Beats,
     due: Instant,
 }
 
 impl Rhythm {
-    pub(super) fn new(beats: Beats) -> Rhythm {
-        Rhythm { due: Instant::now() + beats.interval, beats }
+    pub(super) fn new(thread: &'static NetworkThread, beats: Beats) -> Rhythm {
+        Rhythm { thread, due: Instant::now() + beats.interval, beats }
+    }
+
+    /// When the next beat is due.
+    pub(super) fn due(&self) -> Instant {
+        self.due
     }
 
     /// The time until the next beat.
@@ -144,7 +150,7 @@ impl Rhythm {
 
     pub(super) fn beat_if_due(&mut self) {
         if self.left().is_zero() {
-            with_network(|| (self.beats.beat)());
+            self.thread.with_network(|| (self.beats.beat)());
             self.due = Instant::now() + self.beats.interval;
         }
     }

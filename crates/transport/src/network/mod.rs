@@ -36,7 +36,7 @@ mod tests;
 
 use crate::error::TransportError;
 use crate::single_copy::random;
-use at_exit::with_network;
+use at_exit::LISTENER;
 pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
 use heddle_libfabric::{Library, Provider, Wish};
@@ -134,15 +134,15 @@ impl<R: Fn() + Send + 'static> Duties for Service<R> {
     }
 
     fn has_work(&self) -> bool {
-        with_network(|| self.ports.iter().any(|port| !port.is_at_rest()))
+        LISTENER.with_network(|| self.ports.iter().any(|port| !port.is_at_rest()))
     }
 
     fn send_open(&self) {
-        with_network(|| self.ports.iter().for_each(|port| _ = port.send_open()));
+        LISTENER.with_network(|| self.ports.iter().for_each(|port| _ = port.send_open()));
     }
 
     fn send_open_if_free(&self) -> bool {
-        with_network(|| self.ports.iter().fold(false, |sent, port| port.send_open_if_free() | sent))
+        LISTENER.with_network(|| self.ports.iter().fold(false, |sent, port| port.send_open_if_free() | sent))
     }
 }
 

@@ -9,7 +9,7 @@
 //! port for a [`PAUSE`], and meanwhile only checks at intervals whether that is still so. A thread of the
 //! program that goes to sleep calls it before. After a message it polls on until [`SOON`] is over.
 
-use super::at_exit::{TARGET, end_at_exit, with_network};
+use super::at_exit::{TARGET, end_at_exit};
 use super::buffers::LONGEST_PAYLOAD;
 use super::heartbeat;
 use super::listener::{Beats, PATIENCE_WITH_COPIES, Rhythm, Waits};
@@ -144,7 +144,7 @@ impl OneSided {
             end_at_exit();
             let this = Arc::clone(self);
             // It lives as long as the process.
-            background::start(TARGET, None, move || this.read_for_ever(has_core)).is_ok()
+            background::start(TARGET.name, None, move || this.read_for_ever(has_core)).is_ok()
         })
     }
 
@@ -214,24 +214,27 @@ impl OneSided {
         if taken == 0 { Polled::Nothing } else { Polled::Something }
     }
 
-    /// Reads until nothing has come for that time, or a thread of the program polls. Returns true if there
-    /// was a message.
-    fn read_while_some_comes(&self, patience: Duration) -> bool {
+    /// Reads until nothing has come for that time, a thread of the program polls, or a beat is due. Returns
+    /// true if there was a message.
+    pub(super) fn read_while_some_comes(&self, patience: Duration, beat: Option<Instant>) -> bool {
         let polls = self.polls.load(Ordering::Relaxed);
         let mut was_message = false;
         // The provider may be copying from or to this process's memory.
         let mut last = self.exposes.load(Ordering::Relaxed).then(Instant::now);
         loop {
-            if self.read() == Polled::Something {
-                last = Some(Instant::now());
-                was_message = true;
-                continue;
+            let has_come = self.read() == Polled::Something;
+            let now = Instant::now();
+            if has_come {
+                (last, was_message) = (Some(now), true);
             }
-            let may_come = last.is_some_and(|last: Instant| last.elapsed() < patience);
-            if !may_come || self.polls.load(Ordering::Relaxed) != polls {
+            let may_come = has_come || last.is_some_and(|last| now - last < patience);
+            let is_due = beat.is_some_and(|due| now >= due);
+            if !may_come || is_due || self.polls.load(Ordering::Relaxed) != polls {
                 return was_message;
             }
-            thread::yield_now();
+            if !has_come {
+                thread::yield_now();
+            }
         }
     }
 
@@ -240,7 +243,7 @@ impl OneSided {
         let mut rhythm = self.timeout.map(|timeout| {
             let this = Arc::clone(&self);
             let beat = Box::new(move || this.port.beat(timeout));
-            Rhythm::new(Beats { interval: heartbeat::interval(timeout), beat })
+            Rhythm::new(&TARGET, Beats { interval: heartbeat::interval(timeout), beat })
         });
         let descriptor = self.port.wait_descriptor();
         let mut waits = Waits::new(descriptor.as_ref().map(std::slice::from_ref));
@@ -261,8 +264,9 @@ impl OneSided {
                 self.on_duty.store(false, Ordering::SeqCst);
             }
             self.called.store(0, Ordering::SeqCst);
-            with_network(|| {
-                if self.read_while_some_comes(if has_core { SOON } else { Duration::ZERO }) {
+            TARGET.with_network(|| {
+                let patience = if has_core { SOON } else { Duration::ZERO };
+                if self.read_while_some_comes(patience, rhythm.as_ref().map(Rhythm::due)) {
                     waits.are_not_in_vain();
                 }
             });

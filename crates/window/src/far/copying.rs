@@ -76,7 +76,7 @@ impl Far {
     }
 
     /// Does what [`write`](Self::write) does. Long data may be read until [`complete`](Self::complete), or
-    /// [`complete_copies`](Self::complete_copies).
+    /// the end of its [`request`](Self::request).
     ///
     /// # Safety
     /// The bytes at `here` are valid, and nobody changes them until then.

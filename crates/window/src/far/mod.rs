@@ -24,6 +24,7 @@
 //! | `accumulating.rs` | accumulates at their target |
 //! | `calls.rs` | operations whose answers have data |
 //! | `counts.rs` | operations that are counted until they are complete |
+//! | `requests.rs` | requests that wait for data |
 //! | `part.rs` | this process's part of a window, as others reach it |
 //! | `service.rs` | sending, and waiting, for all windows of the process |
 //! | `carry_out.rs` | what is done with the messages that arrive |
@@ -35,6 +36,7 @@ mod carry_out;
 mod copying;
 mod counts;
 mod part;
+mod requests;
 mod service;
 mod start;
 mod wire;
@@ -299,11 +301,6 @@ impl Far {
                 self.complete_rank(counts, rank);
             }
         }
-    }
-
-    /// Waits until the data and results of operations on a rank are here.
-    pub(crate) fn complete_copies(&self, rank: usize) {
-        self.complete_rank(&self.copies, rank);
     }
 
     fn complete_rank(&self, counts: &Counts, rank: usize) {

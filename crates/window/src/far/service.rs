@@ -26,6 +26,8 @@ pub(super) struct Service {
     parts: Mutex<HashMap<u64, Part>>,
     calls: Calls,
     numbers: AtomicU64,
+    /// The number of requests of the program that wait for data.
+    requests: AtomicU64,
     /// Where threads sleep until messages were handled.
     handled: Event,
 }
@@ -44,6 +46,7 @@ impl Service {
             parts: Mutex::default(),
             calls: Calls::default(),
             numbers: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
             handled: Event::default(),
         }
     }
@@ -90,9 +93,23 @@ impl Service {
         self.wait_until(|| self.port.send(process as usize, message, &fill));
     }
 
+    /// From now on a message may be what a request waits for, whose thread sleeps at the doorbell.
+    pub(super) fn begin_request(&self) {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// One such request is complete.
+    pub(super) fn end_request(&self) {
+        self.requests.fetch_sub(1, Ordering::SeqCst);
+    }
+
     /// Wakes the threads that wait, after messages were handled.
     pub(super) fn wake(&self) {
         self.handled.wake(Scope::Process);
+        if self.requests.load(Ordering::SeqCst) != 0 {
+            let fabric = self.domain.fabric();
+            fabric.wake(fabric.rank());
+        }
     }
 
     /// Waits until `is_over` returns true; meanwhile handles what arrives.

@@ -2,7 +2,7 @@
 
 #![expect(clippy::too_many_arguments, reason = "those of the functions")]
 
-use super::at_once;
+use super::with_request;
 use crate::argument::{Out, buffer};
 use crate::entry::Express;
 use crate::error::Result;
@@ -74,7 +74,7 @@ pub(crate) fn raccumulate(
     win: WinHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    at_once(request, win, rank, || {
+    with_request(request, win, rank, || {
         accumulate(origin, count, datatype, rank, disp, far_count, far_datatype, op, win)
     })
 }
@@ -114,7 +114,7 @@ pub(crate) fn rget_accumulate(
     win: WinHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    at_once(request, win, rank, || {
+    with_request(request, win, rank, || {
         get_accumulate(
             origin,
             count,

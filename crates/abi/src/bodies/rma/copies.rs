@@ -2,7 +2,7 @@
 
 #![expect(clippy::too_many_arguments, reason = "those of the functions")]
 
-use super::at_once;
+use super::with_request;
 use crate::argument::{Out, buffer};
 use crate::entry::Express;
 use crate::error::Result;
@@ -78,7 +78,9 @@ pub(crate) fn rput(
     win: WinHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    at_once(request, win, rank, || put(origin, count, datatype, rank, disp, far_count, far_datatype, win))
+    with_request(request, win, rank, || {
+        put(origin, count, datatype, rank, disp, far_count, far_datatype, win)
+    })
 }
 
 #[inline(always)]
@@ -124,5 +126,7 @@ pub(crate) fn rget(
     win: WinHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    at_once(request, win, rank, || get(origin, count, datatype, rank, disp, far_count, far_datatype, win))
+    with_request(request, win, rank, || {
+        get(origin, count, datatype, rank, disp, far_count, far_datatype, win)
+    })
 }

@@ -28,9 +28,8 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::{RequestHandle, WinHandle};
 use std::ffi::c_int;
 
-/// Runs an operation, waits until its data is here, and gives the program the request of a complete
-/// operation.
-fn at_once(
+/// Runs an operation, and gives the program a request that is complete once its data is here.
+fn with_request(
     request: Out<RequestHandle>,
     win: WinHandle,
     rank: c_int,
@@ -45,7 +44,6 @@ fn at_once(
         return Err(Error::new(mpi::MPI_ERR_RMA_SYNC, message));
     }
     operation()?;
-    window.window.complete_copies(rank);
-    request.0 = SEND_DONE;
+    request.0 = window.window.request(rank).unwrap_or(SEND_DONE);
     Ok(())
 }

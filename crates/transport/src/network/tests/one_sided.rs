@@ -7,6 +7,7 @@ use crate::ring::Incoming;
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Answers a request by its first word and 1, and adds up the words of answers.
 struct Adder {
@@ -89,6 +90,17 @@ fn a_thread_that_does_not_poll_gets_its_answers_too() {
     while sum.load(Ordering::SeqCst) != 8 {
         std::thread::yield_now();
     }
+}
+
+/// Peers would take the process for lost.
+#[test]
+fn a_beat_that_is_due_ends_reading() {
+    let (port, _) = one_sided(0);
+    let mut memory = [0u8; 64];
+    // SAFETY: the bytes outlive what is exposed.
+    let exposed = unsafe { port.expose(memory.as_mut_ptr(), memory.len()) };
+    assert!(exposed.is_some(), "from now on a copy may come at any time");
+    port.read_while_some_comes(Duration::MAX, Some(Instant::now()));
 }
 
 #[test]
