@@ -61,7 +61,9 @@ pub enum BootstrapError {
     },
     /// The process has told its launcher that it needs it no more.
     #[error(
-        "this process has finalized MPI, and left its launcher with that; a session that comes later reaches only          ranks that it knew before. Begin a first session before MPI_Finalize, which keeps the launcher until          the process ends"
+        "this process has finalized MPI, and left its launcher with that; a session that comes later reaches only \
+         ranks that it knew before. Begin a first session before MPI_Finalize, which keeps the launcher until the \
+         process ends"
     )]
     Left,
     /// The library by which ranks reach a launcher that speaks PMIx cannot be loaded.
