@@ -14,7 +14,7 @@ ROOTS = [pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup")]
 
 
 def control_group_of_this_process(root):
-    """The group below a root in which this process is."""
+    """Where this process is in the hierarchy of control groups below a root."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if ("" if root == ROOTS[-1] else "cpu") in controllers.split(","):
@@ -30,6 +30,7 @@ class SchedulingGroup:
         self.home = self.group = None
 
     def enter(self):
+        """Makes the group and moves this process there."""
         for root in ROOTS:
             group = root / self.name
             try:
@@ -48,6 +49,7 @@ class SchedulingGroup:
             group.rmdir()
 
     def leave(self):
+        """Moves this process back and removes the group."""
         if not self.group:
             return
         (self.home / "cgroup.procs").write_text(str(os.getpid()))

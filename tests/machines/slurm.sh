@@ -52,7 +52,7 @@ jobs() {
     programs "$protocol" 2 '^(error_fatal|init_levels|p2p_order|sessions_errors|threads_order)'
 }
 
-programs() { # programs PROTOCOL MACHINES PATTERN; not those that want the status of an abort, see above
+programs() { # programs PROTOCOL MACHINES PATTERN; `jobs` tests the status of an abort
     python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "srun --mpi=$1 -K -N 1-$2" --build-dir "$work" \
         --models per-vni-mutex --cover one --jobs 1 -k "^(?!abort_code|threads_abort)$3" || fail "$1: programs of tests/c on $2 machines"
 }

@@ -12,7 +12,8 @@ With `--when` the last machine fails once the command has printed a line with th
 all of its processes are killed, or those of the launcher there (`daemon`), or the launcher on the first machine (`launcher`), or
 another command runs on the last one. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
 
-Needs root and Debian's iproute2. Nothing stays behind: neither namespaces nor processes in them, also after SIGINT or SIGTERM.
+Needs root and Debian's iproute2. Nothing stays behind: neither namespaces, processes in them, nor the control group in which all
+of them run (scheduling_group.py), also after SIGINT or SIGTERM.
 """
 
 import argparse

@@ -209,8 +209,8 @@ pub(crate) fn had_session() -> bool {
 }
 
 /// Ends `MPI_Init`'s use of the library; `together` if no process had a session when all of them had called
-/// `MPI_Finalize`. Then all come to the launcher's fence; otherwise none does, since one that has ended its
-/// last use may be needed in a session again.
+/// `MPI_Finalize`. Then all come to the launcher's fence. Otherwise no process does: it may have ended its
+/// last use for a moment only, and others may wait for its next session.
 pub(crate) fn end_world(domain: &Domain, thread_level: i32, together: bool) {
     Life::lock().ends_together = together;
     end(domain, Use::World(thread_level), || {
@@ -226,8 +226,8 @@ pub(crate) fn end_session(domain: &Domain) {
 }
 
 /// Ends a use of the library. The last one first sends what is queued, and after sessions, whose processes
-/// need not leave together, waits until the receivers have fetched it; then it ends the library. It has
-/// processes `meet` in the end.
+/// need not leave together, waits until the receivers have fetched it; then it ends the library. Calls
+/// `meet` once the process's messages have left.
 fn end(domain: &Domain, what: Use, meet: impl FnOnce()) {
     loop {
         let (seen, had_session) = {

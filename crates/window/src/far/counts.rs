@@ -1,8 +1,8 @@
 //! Operations that are counted: puts and accumulates without a result, of which each target says how many it
 //! has carried out, and gets, long puts and operations with a result, which are complete when their data has
-//! been copied. Messages of one process to another stay in order, so of the former the first so many are
-//! complete. The latter end in any order, since some are copied past the thread at the target; one is counted
-//! once all before it have ended.
+//! been copied. Messages of one process to another stay in order, so the former end in the order in which
+//! they were sent. The latter end in any order, since some are copied past the thread at the target; one is
+//! counted once all before it have ended.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::collections::{BTreeSet, HashMap};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Counts {
     asked: Box<[AtomicU64]>,
-    /// The first so many are complete.
+    /// All operations up to this number are complete.
     done: Box<[AtomicU64]>,
     /// Rank and number of those that have ended before one that was asked for earlier.
     early: Mutex<BTreeSet<(usize, u64)>>,
@@ -90,12 +90,12 @@ impl Counts {
         self.asked[rank].load(Ordering::SeqCst)
     }
 
-    /// The operations that are complete: all up to this number.
+    /// The number up to which all operations on a rank are complete.
     pub(super) fn done(&self, rank: usize) -> u64 {
         self.done[rank].load(Ordering::SeqCst)
     }
 
-    /// The operations behind those.
+    /// How many operations a rank was asked for beyond that number.
     pub(super) fn under_way(&self, rank: usize) -> u64 {
         // Those that are done first: other threads ask for more meanwhile, and those may be done, too.
         let done = self.done(rank);

@@ -92,7 +92,7 @@ fn a_thread_that_does_not_poll_gets_its_answers_too() {
     }
 }
 
-/// Peers would take the process for lost.
+/// Peers take a process without beats for lost.
 #[test]
 fn a_beat_that_is_due_ends_reading() {
     let (port, _) = one_sided(0);
