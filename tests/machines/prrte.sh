@@ -50,12 +50,14 @@ programs() { # programs MACHINES RANKS-EACH PATTERN
 # Errors reach the other machine, and the status of an abort the launcher.
 programs 2 1 '^(abort_code|error_fatal|sessions_errors)' || exit
 
-# A rank that is killed ends the job everywhere, and nothing stays behind.
-begin=$SECONDS
-on_prrte 2 1 "${prterun[@]}" -n 2 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"
-[ $((SECONDS - begin)) -lt 30 ] || fail "a killed rank: the job went on for $((SECONDS - begin)) s"
-pgrep -f "^$ring" >/dev/null && fail "a killed rank: ranks stay behind"
-echo "ok   a killed rank"
+# A rank that is killed ends the job everywhere, and nothing stays behind; so does one that exits without MPI_Finalize.
+for how in killed exits; do
+    begin=$SECONDS
+    on_prrte 2 1 env HEDDLE_PEER_TIMEOUT=off "${prterun[@]}" -n 2 "$ring" "$how" >/dev/null 2>&1 && fail "ring $how: no error"
+    [ $((SECONDS - begin)) -lt 30 ] || fail "ring $how: the job went on for $((SECONDS - begin)) s"
+    pgrep -f "^$ring" >/dev/null && fail "ring $how: ranks stay behind"
+    echo "ok   ring $how"
+done
 
 # Nor does a rank stay behind whose launcher is killed, or the launcher's process on its machine.
 for shape in "launcher 2 wait" "daemon 2 compute"; do

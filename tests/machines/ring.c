@@ -1,10 +1,11 @@
 // A token goes round all ranks; every rank says on how many machines they are. Barriers go by leaders where machines have several
-// ranks, as the launcher has told. With the argument `killed`, the last rank is
-// killed in the middle while the others wait for it. With `long`, rank 0 says when half is done, and the token goes round
-// more often.
+// ranks, as the launcher has told. With the argument `killed`, the last rank is killed in the middle while the others wait for
+// it; with `exits` it exits, and all have had a session before. With `long`, rank 0 says when half is done, and the token goes
+// round more often.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,7 +27,13 @@ static int barriers_by_leaders(void) {
 
 int main(int argc, char **argv) {
     int rank, size, token = 0, local, first, machines = 0, provided;
+    const char *how = argc > 1 ? argv[1] : "";
     MPI_Comm machine;
+    MPI_Session session;
+    if (strcmp(how, "exits") == 0) {
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+        MPI_Session_finalize(&session);
+    }
     // Events are counted if MPI_T is in use when MPI begins.
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Init(&argc, &argv);
@@ -36,13 +43,16 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(machine, &local);
     first = local == 0;
     MPI_Allreduce(&first, &machines, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    int rounds = argc > 1 && strcmp(argv[1], "long") == 0 ? 100000 : 1000;
+    int rounds = strcmp(how, "long") == 0 ? 100000 : 1000;
     for (int round = 0; round < rounds; round++) {
         if (rounds > 1000 && rank == 0 && round == 1000) {
             printf("on the way\n");
             fflush(stdout);
         }
-        if (argc > 1 && strcmp(argv[1], "killed") == 0 && round == 500 && rank == size - 1) raise(SIGKILL);
+        if (round == 500 && rank == size - 1) {
+            if (strcmp(how, "killed") == 0) raise(SIGKILL);
+            if (strcmp(how, "exits") == 0) exit(0);
+        }
         if (rank == 0) {
             MPI_Send(&token, 1, MPI_INT, 1 % size, 0, MPI_COMM_WORLD);
             MPI_Recv(&token, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -35,8 +35,10 @@ pub(crate) struct MadeHere {
     pub(crate) meet: fn(),
     /// Tells the launcher that the rank needs neither it nor the other ranks any more.
     pub(crate) finish: fn(),
-    /// Does the same when the process ends.
+    /// Does both when the process ends.
     pub(crate) finish_at_exit: fn(),
+    /// Takes that back.
+    pub(crate) go_on: fn(),
 }
 
 impl Job {
@@ -119,7 +121,11 @@ impl Job {
 
     fn claim(&self) -> Result<(), BootstrapError> {
         let claimed = self.control.claim(self.slot, std::process::id());
-        claimed.map_err(|pid| BootstrapError::Taken { rank: self.rank, pid })
+        claimed.map_err(|pid| BootstrapError::Taken { rank: self.rank, pid })?;
+        if let Some(MadeHere { go_on, .. }) = self.made_here {
+            go_on();
+        }
+        Ok(())
     }
 
     /// Says that the rank no longer needs the other ranks: to be called at the end of `MPI_Finalize`, and at
@@ -133,9 +139,9 @@ impl Job {
         self.control.set_left(self.slot);
     }
 
-    /// Waits until all ranks of a job on several machines have come here: what they have sent each other over
-    /// the network may still be on its way, and goes with a process that ends. To be called by all ranks or
-    /// by none, before [`finish`](Self::finish).
+    /// Waits until all ranks of a job on several machines have come here, or [exit](Self::finish_at_exit):
+    /// what they have sent each other over the network may still be on its way, and goes with a process that
+    /// ends. To be called before [`finish`](Self::finish).
     pub fn meet(&self) {
         if let Some(MadeHere { meet, .. }) = self.made_here {
             meet();
@@ -150,7 +156,8 @@ impl Job {
         finish();
     }
 
-    /// Does the same when the process ends: a later session may need addresses from the launcher.
+    /// Does the same when the process ends, unless it has sessions then, after it has
+    /// [met](Self::meet) the others: a later session may need addresses from the launcher.
     pub fn finish_at_exit(&self) {
         let Some(MadeHere { expects, finish_at_exit, .. }) = self.made_here else { return };
         self.control.await_joined(expects);

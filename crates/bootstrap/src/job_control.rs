@@ -143,7 +143,7 @@ mod tests {
         let other = file.try_clone().expect("a descriptor");
         let made_here = |slot, expects| {
             let meet = || panic!("nobody meets here");
-            MadeHere { slot, slots: 2, expects, meet, finish, finish_at_exit: finish }
+            MadeHere { slot, slots: 2, expects, meet, finish, finish_at_exit: finish, go_on: || () }
         };
         let first = Job::made_here(file, 1_000_000, made_here(0, 2)).expect("the job");
         std::thread::scope(|scope| {

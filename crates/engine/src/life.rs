@@ -209,8 +209,8 @@ pub(crate) fn had_session() -> bool {
 }
 
 /// Ends `MPI_Init`'s use of the library; `together` if no process had a session when all of them had called
-/// `MPI_Finalize`. Then all come to the launcher's fence. Otherwise no process does: it may have ended its
-/// last use for a moment only, and others may wait for its next session.
+/// `MPI_Finalize`. Then all come to the launcher's fence. Otherwise each does when it exits: it may have
+/// ended its last use for a moment only, and others may wait for its next session.
 pub(crate) fn end_world(domain: &Domain, thread_level: i32, together: bool) {
     Life::lock().ends_together = together;
     end(domain, Use::World(thread_level), || {

@@ -75,36 +75,50 @@ pub(super) fn finish() {
     }
 }
 
-/// True if some rank will not come to the fence.
-static ALONE: AtomicBool = AtomicBool::new(false);
+/// True if the ranks come to a fence before they leave: they are on several machines, and none is lost.
+static MEETS: AtomicBool = AtomicBool::new(false);
 
-/// From now on this process waits for no other when it finalizes MPI: one is lost, and the launcher waits for
-/// all.
-pub fn finish_alone() {
-    ALONE.store(true, Ordering::Relaxed);
+/// The ranks of this job meet before they leave.
+pub(super) fn ranks_meet() {
+    MEETS.store(true, Ordering::Relaxed);
 }
 
-/// Waits until all ranks of the job have come here.
+/// From now on this process waits for no other before it leaves: one is lost, and the launcher waits for all.
+pub fn finish_alone() {
+    MEETS.store(false, Ordering::Relaxed);
+}
+
+/// Waits until all ranks of the job have come here. The first call counts.
 pub(super) fn meet() {
-    if !ALONE.load(Ordering::Relaxed) {
+    if MEETS.swap(false, Ordering::Relaxed) {
         // If the launcher has gone, there is nobody to wait for.
         let _ = with_launcher(|launcher| launcher.fence());
     }
 }
 
-/// Does the same as [`finish`] when the process ends.
+/// True if the process may end as it is.
+static MAY_END: AtomicBool = AtomicBool::new(false);
+
+/// From now on [`meet`]s the others and [`finish`]es when the process ends by `exit`.
 pub(super) fn finish_at_exit() {
     extern "C" fn at_exit() {
         // A forked child inherits this function, but not the rank.
-        if !fork::is_child() {
+        if MAY_END.load(Ordering::Relaxed) && !fork::is_child() {
+            meet();
             finish();
         }
     }
     static ONCE: Once = Once::new();
+    MAY_END.store(true, Ordering::Relaxed);
     fork::watch();
     // SAFETY: the function lives as long as the process. If there is no room for it, the launcher takes the
     // end for a failure.
     ONCE.call_once(|| _ = unsafe { libc::atexit(at_exit) });
+}
+
+/// The process goes on after [`finish_at_exit`]: if it ends now, the launcher takes that for a failure.
+pub(super) fn go_on() {
+    MAY_END.store(false, Ordering::Relaxed);
 }
 
 /// Has the launcher end the job with this exit status, once it has read what this process has printed. Does

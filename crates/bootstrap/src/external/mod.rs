@@ -17,8 +17,8 @@
 //!   ends: waits until all have counted themselves in, since the descriptor ends with it
 //! ```
 //!
-//! Ranks on several machines meet once more when they finalize MPI (`meet`), unless one of them has had
-//! sessions.
+//! Ranks on several machines meet once more before they leave (`meet`): when they finalize MPI, or when they
+//! exit if one of them has had sessions.
 //!
 //! The launcher says which ranks may be on the same machine; if it says nothing, all may be. Addresses are
 //! fetched when a rank first sends to another.
@@ -35,7 +35,7 @@ use crate::job::MadeHere;
 use crate::{BootstrapError, Job, JobControl, LocalRanks, World};
 pub(crate) use connection::Connection;
 pub use connection::{end_job, end_without_launcher, finish_alone};
-use connection::{finish, finish_at_exit, hold, meet, with_launcher};
+use connection::{finish, finish_at_exit, go_on, hold, meet, ranks_meet, with_launcher};
 pub(crate) use orphan::{THREAD as LAUNCHER_THREAD, launcher_has_ended};
 use place::Place;
 
@@ -99,8 +99,10 @@ impl Joining {
             Some((lowest, place)) if *lowest < rank => (place.open(rank)?, 0),
             _ => (made.into_file(), local.len() as u32),
         };
-        let meet = if local.len() < size as usize { meet } else { || () };
-        let made_here = MadeHere { slot, slots, expects, meet, finish, finish_at_exit };
+        if local.len() < size as usize {
+            ranks_meet();
+        }
+        let made_here = MadeHere { slot, slots, expects, meet, finish, finish_at_exit, go_on };
         let job = Job::made_here(file, rank, made_here)?;
         Ok(World { rank, size, appnum, job: Some(job), local })
     }
@@ -175,6 +177,7 @@ mod tests {
         assert_eq!(nodes_of(&[1, 0]), Some(vec![1, 0]));
         end_job(3);
         let job = world.job().expect("memory");
+        job.meet();
         job.meet();
         job.finish();
         job.finish();
