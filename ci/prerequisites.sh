@@ -19,6 +19,7 @@ need python3 python3
 need pkg-config pkg-config
 need nm binutils
 need spin spin
+need gfortran gfortran
 python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 # The machine's topology: hwloc, loaded at run time.
 ldconfig -p 2>/dev/null | grep -q 'libhwloc\.so\.15' || missing="$missing libhwloc-dev"

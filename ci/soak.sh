@@ -29,6 +29,6 @@ tests/fuzz/run.py "$build" --runs 10000
 PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
 PROPTEST_CASES=20000 cargo test --quiet -p heddle-message --lib random_messages
 may_skip ci/sanitize.sh long
-# All programs on several machines by the other launchers; some fail (ARCHITECTURE.md, "What will come").
+# All programs on several machines by the other launchers.
 may_skip tests/machines/prrte.sh "$build" .peers/openmpi all
 may_skip tests/machines/slurm.sh "$build" all

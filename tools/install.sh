@@ -40,3 +40,20 @@ for name in heddle_sync heddle_rma_locks; do
         put 644 "include/$name.h"
     fi
 done
+if [ -f "$build/lib/libheddle_fortran.so.0" ]; then
+    mkdir -p "$prefix/lib/heddle-fortran"
+    for program in mpifort mpif77 mpif90; do
+        put 755 "bin/$program"
+    done
+    put 755 lib/libheddle_fortran.so.0
+    ln -sfn libheddle_fortran.so.0 "$prefix/lib/libheddle_fortran.so"
+    put 644 lib/pkgconfig/heddle_fortran.pc
+    put 644 include/mpif.h
+    for source in mpi mpi_plain probe; do
+        put 644 "lib/heddle-fortran/$source.f90"
+    done
+    put 755 lib/heddle-fortran/fortran-modules
+    if command -v gfortran >/dev/null 2>&1; then
+        "$prefix/lib/heddle-fortran/fortran-modules" gfortran >/dev/null
+    fi
+fi

@@ -7,6 +7,9 @@
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
 #
+# For Fortran, if it was built: mpifort, mpif77, mpif90; libheddle_fortran.so.0; mpif.h; lib/heddle-fortran with the sources of the
+# modules, and the modules for gfortran if it is there (mpifort makes those for other compilers).
+#
 # RELEASE_DIR is cargo's folder (target/release) and must hold mpiexec, libmpi_abi.so and generate. Unchanged files are
 # not touched, so that nothing is rebuilt because of them.
 set -eu
@@ -66,3 +69,22 @@ interface() {
 }
 interface heddle_sync sync-c
 interface heddle_rma_locks rma-locks-c
+
+if [ -f "$release/libheddle_fortran.so" ]; then
+    for name in mpifort mpif77 mpif90; do
+        put 755 "$root/tools/mpicc" "$build/bin/$name"
+    done
+    put 755 "$release/libheddle_fortran.so" "$build/lib/libheddle_fortran.so.0"
+    ln -sfn libheddle_fortran.so.0 "$build/lib/libheddle_fortran.so"
+    configure heddle_fortran
+    "$release/generate" mpif "$build/include/mpif.h"
+    mkdir -p "$build/lib/heddle-fortran"
+    "$release/generate" module "$build/lib/heddle-fortran/mpi.f90"
+    for source in mpi_plain probe; do
+        put 644 "$root/crates/fortran/modules/$source.f90" "$build/lib/heddle-fortran/$source.f90"
+    done
+    put 755 "$root/tools/fortran-modules" "$build/lib/heddle-fortran/fortran-modules"
+    if command -v gfortran >/dev/null 2>&1; then
+        "$build/lib/heddle-fortran/fortran-modules" gfortran >/dev/null
+    fi
+fi

@@ -76,6 +76,9 @@ pub struct Param {
     pub direction: Direction,
     /// The number of array dimensions: 0, 1 or 2.
     pub dimensions: usize,
+    /// Where Fortran's form converts the elements of an array: the parameter with their number, or the word
+    /// of `functions.table` for a number that the communicator knows.
+    pub length: Option<String>,
     /// True if only the large-count form has it.
     pub large_only: bool,
 }

@@ -122,8 +122,7 @@ impl Functions {
             (Direction::In, rest)
         };
         let (name, kind) = rest.split_once(':').unwrap_or((rest, rest));
-        let base = kind.trim_end_matches("[]");
-        let dimensions = (kind.len() - base.len()) / "[]".len();
+        let (base, dimensions, length) = parse_array(kind)?;
         let kind = match base.strip_prefix("fn(").and_then(|rest| rest.strip_suffix(')')) {
             Some(name) => {
                 let callback = self.callback(name).ok_or_else(|| format!("unknown callback {name}"))?;
@@ -131,7 +130,7 @@ impl Functions {
             }
             None => Kind::from_word(base).ok_or_else(|| format!("unknown kind {base}"))?,
         };
-        Ok(Param { name: name.into(), kind, direction, dimensions, large_only })
+        Ok(Param { name: name.into(), kind, direction, dimensions, length, large_only })
     }
 
     fn default_errors(&self, function: &Function) -> Errors {
@@ -143,6 +142,21 @@ impl Functions {
         };
         function.params.iter().position(carries).map_or(Errors::Default, Errors::Param)
     }
+}
+
+/// Takes `KIND`, `KIND[]`, `KIND[][]` or `KIND[LENGTH]` apart: the kind, the dimensions, and the length.
+fn parse_array(kind: &str) -> Result<(&str, usize, Option<String>), String> {
+    if let Some((base, length)) = kind.strip_suffix(']').and_then(|rest| rest.split_once('['))
+        && !length.is_empty()
+        && length.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    {
+        return Ok((base, 1, Some(length.into())));
+    }
+    let base = kind.trim_end_matches("[]");
+    if base.contains('[') {
+        return Err(format!("{kind} has a length that is no name"));
+    }
+    Ok((base, (kind.len() - base.len()) / "[]".len(), None))
 }
 
 fn apply_attribute(function: &mut Function, word: &str) -> Result<(), String> {

@@ -14,6 +14,7 @@ pub mod function_table;
 pub mod handle;
 pub mod header;
 pub mod missing;
+pub mod mpif;
 mod removed;
 pub mod rust;
 
@@ -81,6 +82,7 @@ mod tests {
             ("chapter p2p P\nSend large", "line 2: expected NAME"),
             ("chapter p2p P\nSend huge | comm", "line 2: unknown attribute huge"),
             ("chapter p2p P\nSend | comm:com", "line 2: unknown kind com"),
+            ("chapter p2p P\nSend | comm[2]", "line 2: comm[2] has a length"),
             ("chapter p2p P\nSend | f:fn(F)", "line 2: unknown callback F"),
             ("chapter p2p P\nSend | ..Recv", "line 2: the function whose parameters"),
             ("chapter p2p P\nSend | comm\nSend | comm", "line 3: Send is defined twice"),

@@ -1,14 +1,16 @@
-//! Writes the files that are made from the tables of the standard: `generate header`, `missing`, `summary` or
-//! `names`, to the file named next or to standard output.
+//! Writes the files that are made from the tables of the standard: `generate header`, `mpif`, `module`,
+//! `missing`, `summary` or `names`, to the file named next or to standard output.
 
-use heddle_spec::{constant, function_table::Functions, header, missing};
+use heddle_spec::{constant, function_table::Functions, header, missing, mpif};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-const USAGE: &str = "usage: generate header|missing|summary|names [FILE]
+const USAGE: &str = "usage: generate header|mpif|module|missing|summary|names [FILE]
   header   the header mpi.h
+  mpif     the include file mpif.h of Fortran
+  module   the Fortran module mpi
   missing  the functions that are not built, by chapter, as a Markdown table
   summary  how many functions of each chapter are built, as a Markdown table
   names    the name of every function, its large-count form included, one a line";
@@ -39,6 +41,8 @@ fn text(what: &str) -> Result<String, String> {
         Functions::parse(heddle_spec::FUNCTIONS_TABLE).map_err(|e| format!("functions.table: {e}"))?;
     match what {
         "header" => Ok(header::mpi_h(&sections, &functions)),
+        "mpif" => Ok(mpif::mpif_h(&sections, &functions)),
+        "module" => Ok(mpif::mpi_module(&sections, &functions)),
         "missing" => Ok(missing::missing_table(&functions)),
         "summary" => Ok(missing::summary(&functions)),
         "names" => Ok(functions.all().flat_map(|f| f.forms()).map(|(name, _)| name + "\n").collect()),

@@ -1,0 +1,43 @@
+//! MPI for Fortran, as a layer over the C functions of the standard's ABI: `libheddle_fortran.so.0`.
+//!
+//! It knows nothing of Heddle's inside, so it serves the programs of any MPI library with that ABI. Fortran
+//! finds the subroutines by their names in the linker's spelling (`mpi_send_`, `pmpi_send_`), passes every
+//! argument by its address, and the lengths of character arguments behind all others.
+//!
+//! `build.rs` makes the subroutines from the table of the standard. What their arguments are turned into:
+//!
+//! | file | arguments |
+//! |---|---|
+//! | `handle.rs` | handles, which are integers in Fortran |
+//! | `array.rs` | arrays whose elements are converted |
+//! | `logical.rs` | truth values |
+//! | `text.rs` | characters, padded with blanks |
+//! | `special.rs` | `MPI_BOTTOM`, `MPI_STATUS_IGNORE` and others that are known by their address |
+//! | `number_of.rs` | how many elements an array has that the communicator determines |
+//! | `by_hand.rs` | subroutines whose arguments differ from those in C |
+
+mod array;
+mod by_hand;
+mod handle;
+mod logical;
+mod number_of;
+mod special;
+mod text;
+
+/// The functions of the MPI library, and the subroutines.
+///
+/// # Safety
+///
+/// The standard says which arguments each subroutine takes.
+#[allow(non_snake_case, unreachable_pub, missing_docs, clashing_extern_declarations)]
+#[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::multiple_unsafe_ops_per_block)]
+mod subroutines {
+    use crate::array::{given, room};
+    use crate::handle::Handle;
+    use crate::{array, handle, logical, number_of, special, text};
+    use heddle_spec::Status;
+    use heddle_spec::constants::MPI_SUCCESS;
+    use std::ffi::{c_char, c_int, c_void};
+
+    include!(concat!(env!("OUT_DIR"), "/subroutines.rs"));
+}

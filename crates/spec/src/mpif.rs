@@ -1,0 +1,182 @@
+//! The text of `mpif.h`, which Fortran programs include in fixed or free form, and of the module `mpi`.
+
+use crate::constant::{Constant, Kind as ConstantKind, Section};
+use crate::function::{Direction, Function, Kind, Param, Returns};
+use crate::function_table::Functions;
+use std::fmt::Write;
+
+/// The kinds of integers, and what a status looks like.
+const FIXED: &str = "      integer MPI_INTEGER_KIND, MPI_ADDRESS_KIND
+      integer MPI_OFFSET_KIND, MPI_COUNT_KIND
+      parameter (MPI_INTEGER_KIND=4, MPI_ADDRESS_KIND=8)
+      parameter (MPI_OFFSET_KIND=8, MPI_COUNT_KIND=8)
+      integer MPI_STATUS_SIZE, MPI_SOURCE, MPI_TAG, MPI_ERROR
+      parameter (MPI_STATUS_SIZE=8)
+      parameter (MPI_SOURCE=1, MPI_TAG=2, MPI_ERROR=3)
+      logical MPI_SUBARRAYS_SUPPORTED
+      logical MPI_ASYNC_PROTECTS_NONBLOCKING
+      parameter (MPI_SUBARRAYS_SUPPORTED=.false.)
+      parameter (MPI_ASYNC_PROTECTS_NONBLOCKING=.false.)
+";
+
+/// The variables that stand for special addresses (`crates/fortran/src/special.rs` knows their order).
+const ADDRESSES: &str = "      integer MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
+      integer MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1)
+      integer MPI_ERRCODES_IGNORE(1)
+      integer MPI_STATUS_IGNORE(MPI_STATUS_SIZE)
+      integer MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)
+      common /HEDDLE_MPI_ADDRESSES/ MPI_BOTTOM, MPI_IN_PLACE
+      common /HEDDLE_MPI_ADDRESSES/ MPI_BUFFER_AUTOMATIC
+      common /HEDDLE_MPI_ADDRESSES/ MPI_UNWEIGHTED
+      common /HEDDLE_MPI_ADDRESSES/ MPI_WEIGHTS_EMPTY
+      common /HEDDLE_MPI_ADDRESSES/ MPI_ERRCODES_IGNORE
+      common /HEDDLE_MPI_ADDRESSES/ MPI_STATUS_IGNORE
+      common /HEDDLE_MPI_ADDRESSES/ MPI_STATUSES_IGNORE
+      save /HEDDLE_MPI_ADDRESSES/
+";
+
+/// The file `mpif.h`. No line is longer than 72 characters, and none is continued.
+pub fn mpif_h(sections: &[Section], functions: &Functions) -> String {
+    let mut out =
+        format!("! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\n{FIXED}{ADDRESSES}");
+    for (section, constant) in constants(sections) {
+        declare(&mut out, section, constant);
+    }
+    for prefix in ["MPI", "PMPI"] {
+        for function in functions.all() {
+            let Returns::Value(kind @ (Kind::Double | Kind::Aint)) = &function.returns else { continue };
+            let name = format!("{prefix}_{}", function.name);
+            push(&mut out, format_args!("      {} {name}\n      external {name}", of_kind(kind)));
+        }
+    }
+    out
+}
+
+/// The module `mpi`, in free form.
+pub fn mpi_module(sections: &[Section], functions: &Functions) -> String {
+    let mut out = format!(
+        "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\nmodule mpi\n  implicit none\n  public\n{FIXED}{ADDRESSES}"
+    );
+    for (section, constant) in constants(sections) {
+        declare(&mut out, section, constant);
+    }
+    out += "  interface\n";
+    for function in functions.all().filter(|function| has_subroutine(function)) {
+        for prefix in ["MPI", "PMPI"] {
+            interface(&mut out, function, prefix);
+        }
+    }
+    out += "  end interface\nend module mpi\n";
+    out
+}
+
+/// Returns true if the function has a subroutine in Fortran. Those that take functions of the program, or
+/// lists of texts, have none yet.
+pub fn has_subroutine(function: &Function) -> bool {
+    let name = function.name.as_str();
+    let is_for_c = name.starts_with("T_") || name.ends_with("_toint") || name.ends_with("_fromint");
+    let is_missing = |param: &Param| {
+        matches!(param.kind, Kind::Callback(..) | Kind::State)
+            || param.kind == Kind::Text && param.dimensions > 0 && param.name != "argv"
+    };
+    let is_spawn = name.starts_with("Comm_spawn");
+    let is_old = matches!(name, "Attr_get" | "Attr_put" | "Attr_delete" | "Keyval_free");
+    let is_abi = name.starts_with("Abi_");
+    !(is_for_c || is_spawn || is_old || is_abi || function.params.iter().any(is_missing))
+}
+
+/// The constants that Fortran has under their own names, by section.
+fn constants(sections: &[Section]) -> impl Iterator<Item = (&Section, &Constant)> {
+    let are_here = |section: &&Section| {
+        let is_of_tools = section.group.starts_with("T_");
+        !is_of_tools && section.group != "FORTRAN_STATUS" && section.kind != ConstantKind::Address
+    };
+    let sections = sections.iter().filter(are_here);
+    sections.flat_map(|section| section.constants.iter().map(move |constant| (section, constant)))
+}
+
+fn declare(out: &mut String, section: &Section, constant: &Constant) {
+    let Constant { name, value, .. } = constant;
+    // The longest text in Fortran has no null (MPI 5.0, section 2.6).
+    let value = value - i64::from(name.starts_with("MPI_MAX_") && section.group == LENGTHS);
+    let kind = if section.kind == ConstantKind::Offset { "(kind=MPI_OFFSET_KIND)" } else { "" };
+    push(out, format_args!("      integer{kind} {name}\n      parameter ({name}={value})"));
+}
+
+/// The section of the greatest lengths of texts.
+const LENGTHS: &str = "LIMITS";
+
+fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(out, "{text}").expect("a String takes everything");
+}
+
+/// The Fortran type of a kind.
+fn of_kind(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Aint | Kind::Extent | Kind::Attr | Kind::Address => "integer(kind=MPI_ADDRESS_KIND)",
+        Kind::BigCount => "integer(kind=MPI_COUNT_KIND)",
+        Kind::Offset => "integer(kind=MPI_OFFSET_KIND)",
+        Kind::Double => "double precision",
+        Kind::Logical => "logical",
+        Kind::Text => "character(len=*)",
+        _ => "integer",
+    }
+}
+
+/// The name of a parameter: `indx` only avoids a function of C's library.
+fn name_of(param: &Param) -> &str {
+    if param.name == "indx" { "index" } else { &param.name }
+}
+
+fn interface(out: &mut String, function: &Function, prefix: &str) {
+    let name = format!("{prefix}_{}", function.name);
+    let is_start = matches!(function.name.as_str(), "Init" | "Init_thread" | "Info_create_env");
+    let params: Vec<&Param> = function
+        .params_of(false)
+        .filter(|param| !(is_start && matches!(param.name.as_str(), "argc" | "argv")))
+        .collect();
+    let mut names: Vec<&str> = params.iter().map(|param| name_of(param)).collect();
+    let result = match &function.returns {
+        Returns::Value(kind) => Some(of_kind(kind)),
+        _ => None,
+    };
+    if result.is_none() && !function.variadic {
+        names.push("ierror");
+    }
+    let what = if result.is_some() { "function" } else { "subroutine" };
+    push(out, format_args!("    {what} {name}( &\n      {})", names.join(", &\n      ")));
+    push(out, format_args!("      import"));
+    if let Some(result) = result {
+        push(out, format_args!("      {result} :: {name}"));
+    }
+    for param in params {
+        declare_param(out, param);
+    }
+    if names.last() == Some(&"ierror") {
+        push(out, format_args!("      integer :: ierror"));
+    }
+    push(out, format_args!("    end {what}"));
+}
+
+fn declare_param(out: &mut String, param: &Param) {
+    let name = name_of(param);
+    // Whatever is passed, its address arrives.
+    if matches!(param.kind, Kind::Choice) || param.kind == Kind::Address {
+        push(
+            out,
+            format_args!(
+                "      !dir$ ignore_tkr {name}\n      !gcc$ attributes no_arg_check :: {name}\n      type(*) :: {name}"
+            ),
+        );
+        return;
+    }
+    let dimensions = match (&param.kind, param.dimensions) {
+        (Kind::Range, _) => "(3,*)",
+        (Kind::Status, 0) => "(MPI_STATUS_SIZE)",
+        (Kind::Status, _) => "(MPI_STATUS_SIZE,*)",
+        (_, 0) => "",
+        _ => "(*)",
+    };
+    let intent = if param.direction == Direction::In { ", intent(in)" } else { "" };
+    push(out, format_args!("      {}{intent} :: {name}{dimensions}", of_kind(&param.kind)));
+}

@@ -1,0 +1,112 @@
+! Communicators, names, info objects, attributes, datatypes, sessions: texts and handles.
+program objects
+#include "form.h"
+  integer :: rank, size, ierror, comm, group, info, length, type, types(2), lengths(2), count, session, found, i
+  integer :: integers(10), answers(10), status(MPI_STATUS_SIZE)
+  integer(kind=MPI_ADDRESS_KIND) :: value, displacements(2), addresses(2), extent, lower, contents(10)
+  character(len=8) :: short
+  character(len=MPI_MAX_OBJECT_NAME) :: name
+  character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
+  character(len=MPI_MAX_PROCESSOR_NAME) :: host
+  character(len=MPI_MAX_ERROR_STRING) :: message
+  logical :: flag
+
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, found, ierror)
+  call check(found == MPI_THREAD_MULTIPLE, 'MPI_Init_thread')
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
+
+  call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierror)
+  call MPI_Comm_set_name(comm, 'a  name   ', ierror)
+  call MPI_Comm_get_name(comm, name, length, ierror)
+  call check(name == 'a  name' .and. length == 7, 'a name')
+  short = 'xxxxxxxx'
+  call MPI_Comm_set_name(comm, 'longer than that', ierror)
+  call MPI_Comm_get_name(comm, short, length, ierror)
+  call check(short == 'longer t', 'a name that is cut off')
+  call MPI_Comm_compare(comm, MPI_COMM_WORLD, found, ierror)
+  call check(found == MPI_CONGRUENT, 'MPI_Comm_compare')
+  call MPI_Comm_group(comm, group, ierror)
+  call MPI_Group_size(group, found, ierror)
+  call check(found == size, 'MPI_Group_size')
+  call MPI_Group_free(group, ierror)
+  call MPI_Comm_free(comm, ierror)
+  call MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, comm, ierror)
+  call check(comm == MPI_COMM_NULL, 'no communicator')
+  call MPI_Get_processor_name(host, length, ierror)
+  call check(len_trim(host) == length .and. length > 0, 'MPI_Get_processor_name')
+  call MPI_Get_library_version(version, length, ierror)
+  call check(len_trim(version) > 0, 'MPI_Get_library_version')
+  call MPI_Error_string(MPI_ERR_TAG, message, length, ierror)
+  call check(length > 0, 'MPI_Error_string')
+
+  call MPI_Info_create(info, ierror)
+  call MPI_Info_set(info, '  key  ', '  some value  ', ierror)
+  call MPI_Info_get(info, 'key', len(name), name, flag, ierror)
+  call check(flag .and. name == 'some value', 'MPI_Info_get')
+  call MPI_Info_get(info, 'other', len(name), name, flag, ierror)
+  call check(.not. flag, 'a key that is not there')
+  length = 0
+  call MPI_Info_get_string(info, 'key', length, name, flag, ierror)
+  call check(flag .and. length == 10, 'the length of a value')
+  name = ' '
+  length = 4
+  call MPI_Info_get_string(info, 'key', length, name, flag, ierror)
+  call check(length == 10 .and. name == 'some', 'a value that is cut off')
+  call MPI_Info_get_nthkey(info, 0, name, ierror)
+  call check(name == 'key', 'MPI_Info_get_nthkey')
+  call MPI_Info_free(info, ierror)
+  call MPI_Info_create_env(info, ierror)
+  call MPI_Info_free(info, ierror)
+  call check(info == MPI_INFO_NULL, 'MPI_Info_free')
+
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, flag, ierror)
+  call check(flag .and. value >= 32767, 'MPI_TAG_UB')
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, value, flag, ierror)
+  call check(.not. flag .or. value == 0 .or. value == 1, 'MPI_WTIME_IS_GLOBAL')
+
+  integers = [(i, i = 1, 10)]
+  call MPI_Get_address(integers(1), addresses(1), ierror)
+  call MPI_Get_address(integers(4), addresses(2), ierror)
+  call check(MPI_Aint_diff(addresses(2), addresses(1)) == 12, 'MPI_Aint_diff')
+  types = MPI_INTEGER
+  lengths = [1, 2]
+  displacements = addresses
+  call MPI_Type_create_struct(2, lengths, displacements, types, type, ierror)
+  call MPI_Type_commit(type, ierror)
+  call MPI_Type_get_extent(type, lower, extent, ierror)
+  call check(lower == addresses(1) .and. extent == 20, 'MPI_Type_get_extent')
+  answers = 0
+  call MPI_Sendrecv(MPI_BOTTOM, 1, type, rank, 3, answers, 10, MPI_INTEGER, rank, 3, MPI_COMM_WORLD, status, ierror)
+  call MPI_Get_count(status, MPI_INTEGER, count, ierror)
+  call check(count == 3 .and. all(answers(1:3) == [1, 4, 5]), 'absolute addresses')
+  call MPI_Type_get_contents(type, 3, 2, 2, lengths_of(3), contents, types, ierror)
+  call check(all(types == MPI_INTEGER) .and. contents(2) == addresses(2), 'MPI_Type_get_contents')
+  call MPI_Type_free(type, ierror)
+  call check(type == MPI_DATATYPE_NULL, 'MPI_Type_free')
+
+  call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session, ierror)
+  call MPI_Session_get_num_psets(session, MPI_INFO_NULL, count, ierror)
+  length = 0
+  call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, length, name, ierror)
+  call check(count >= 2 .and. length > 0, 'the length of a set''s name')
+  call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, length, name, ierror)
+  call check(len_trim(name) == length .and. name(1:6) == 'mpi://', 'the name of a set')
+  call MPI_Group_from_session_pset(session, 'mpi://SELF', group, ierror)
+  call MPI_Group_size(group, found, ierror)
+  call check(found == 1, 'MPI_Group_from_session_pset')
+  call MPI_Group_free(group, ierror)
+  call MPI_Session_finalize(session, ierror)
+  call check(MPI_Wtime() >= 0 .and. MPI_Wtick() > 0, 'MPI_Wtime')
+  call MPI_Finalize(ierror)
+  call MPI_Finalized(flag, ierror)
+  call check(flag, 'MPI_Finalized')
+  if (rank == 0) print '(a)', 'ok'
+contains
+#include "check.h"
+  function lengths_of(number)
+    integer, intent(in) :: number
+    integer :: lengths_of(number)
+    lengths_of = 0
+  end function lengths_of
+end program objects

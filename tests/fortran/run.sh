@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Compiles the Fortran programs of this folder with mpifort, as mpif.h and as `use mpi`, with gfortran and with every flang that is
+# there, and runs them with 1 to 4 ranks:
+#   tests/fortran/run.sh BUILD_DIR
+# Then with 2 ranks on MPICH's library of the same ABI, if MPICH is in HEDDLE_PEER_MPICH or .peers/mpich. Prints one line a program;
+# the last is "N passed, M failed".
+set -u
+
+here=$(dirname "$(readlink -f "$0")")
+build=$(readlink -f "$1")
+mpich=${HEDDLE_PEER_MPICH:-$(dirname "$(dirname "$here")")/.peers/mpich}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+cd "$work" || exit
+
+# outcome NAME STATUS
+outcome() {
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok      $1"
+    else
+        failed=$((failed + 1))
+        echo "FAIL    $1 (status $2)"
+        sed 's/^/        /' "$work/output"
+    fi
+}
+# Programs that end with a wrong result of their own print no `ok`.
+is_ok() { [ "$1" -eq 0 ] && grep -qx ok "$work/output"; }
+
+run() { # run NAME COMMAND..
+    local name=$1
+    shift
+    timeout 120 "$@" >"$work/output" 2>&1
+    is_ok $?
+    outcome "$name" $?
+}
+
+programs() { # programs COMPILER NAME
+    local source program form options ranks
+    export HEDDLE_FC=$1
+    for source in "$here"/*.F90 "$here"/*.F; do
+        program=$(basename "${source%.*}")
+        for form in mpif module; do
+            options=()
+            [ $form = module ] || options=(-DMPIF)
+            if ! "$build/bin/mpifort" -cpp -I"$here" "${options[@]}" -o "$program" "$source" >"$work/output" 2>&1; then
+                outcome "$program, $form, $2: does not compile" 1
+                continue
+            fi
+            for ranks in 1 2 3 4; do
+                run "$program, $form, $2, $ranks ranks" "$build/bin/mpiexec" -n "$ranks" "./$program"
+            done
+            if [ -x "$mpich/bin/mpiexec" ]; then
+                run "$program, $form, $2, on MPICH" "$mpich/bin/mpiexec" -n 2 env LD_LIBRARY_PATH="$mpich/lib" "./$program"
+            fi
+        done
+    done
+}
+
+# Every constant of mpif.h has the value of C, but for the greatest lengths of texts, which have no null in Fortran.
+constants() {
+    local names
+    names=$(sed -n 's/^ *parameter (\(MPI_[A-Z_0-9a-z]*\)=.*/\1/p' "$build/include/mpif.h" | grep -v '_KIND$\|^MPI_\(STATUS_SIZE\|SOURCE\|TAG\|ERROR\|SUBARRAYS.*\|ASYNC.*\)$')
+    {
+        printf 'program constants\n  use mpi\n'
+        for name in $names; do printf "  print '(a,i0)', '%s ', %s\n" "$name" "$name"; done
+        printf 'end program\n'
+    } >constants.f90
+    {
+        printf '#include <mpi.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void) {\n'
+        for name in $names; do
+            case $name in MPI_MAX_*_*) less=1 ;; *) less=0 ;; esac
+            printf 'printf("%%s %%ld\\n", "%s", (long)(intptr_t)%s - %s);\n' "$name" "$name" "$less"
+        done
+        printf 'return 0; }\n'
+    } >constants_in_c.c
+    "$build/bin/mpifort" -o constants constants.f90 && "$build/bin/mpicc" -o constants_in_c constants_in_c.c \
+        && ./constants >fortran && ./constants_in_c >c && [ "$(wc -l <c)" -gt 250 ] && diff fortran c
+}
+constants >"$work/output" 2>&1
+outcome "constants" $?
+
+programs gfortran gfortran
+for flang in /usr/bin/flang-[0-9]* /usr/bin/flang-new-1[67]; do
+    case $flang in
+    */flang-new-*) ! [ -x "$flang" ] || programs "$flang -flang-experimental-exec" "$(basename "$flang")" ;;
+    *) ! [ -x "$flang" ] || programs "$flang" "$(basename "$flang")" ;;
+    esac
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
