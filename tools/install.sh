@@ -49,7 +49,7 @@ if [ -f "$build/lib/libheddle_fortran.so.0" ]; then
     ln -sfn libheddle_fortran.so.0 "$prefix/lib/libheddle_fortran.so"
     put 644 lib/pkgconfig/heddle_fortran.pc
     put 644 include/mpif.h
-    for source in mpi mpi_plain probe; do
+    for source in mpi mpi_f08 mpi_plain probe probe_f08; do
         put 644 "lib/heddle-fortran/$source.f90"
     done
     put 755 lib/heddle-fortran/fortran-modules

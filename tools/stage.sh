@@ -79,8 +79,10 @@ if [ -f "$release/libheddle_fortran.so" ]; then
     configure heddle_fortran
     "$release/generate" mpif "$build/include/mpif.h"
     mkdir -p "$build/lib/heddle-fortran"
-    "$release/generate" module "$build/lib/heddle-fortran/mpi.f90"
-    for source in mpi_plain probe; do
+    for module in mpi mpi_f08; do
+        "$release/generate" "$module" "$build/lib/heddle-fortran/$module.f90"
+    done
+    for source in mpi_plain probe probe_f08; do
         put 644 "$root/crates/fortran/modules/$source.f90" "$build/lib/heddle-fortran/$source.f90"
     done
     put 755 "$root/tools/fortran-modules" "$build/lib/heddle-fortran/fortran-modules"

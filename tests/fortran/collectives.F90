@@ -1,9 +1,12 @@
 ! Collective operations, MPI_IN_PLACE, topologies with truth values, and arrays of types.
 program collectives
 #include "form.h"
-  integer :: rank, size, ierror, i, grid, line, count, request
+  integer :: rank, size, ierror, i, count
+  COMM :: grid, line
+  REQUEST :: request
+  DATATYPE, allocatable :: types(:)
   integer :: coords(2), dims(2), sources, destinations
-  integer, allocatable :: all_ranks(:), counts(:), displacements(:), types(:), got(:), neighbors(:), weights(:)
+  integer, allocatable :: all_ranks(:), counts(:), displacements(:), got(:), neighbors(:), weights(:)
   integer(kind=MPI_ADDRESS_KIND), allocatable :: bytes(:)
   logical :: periods(2), remain(2), flag, everywhere, weighted
   real :: values(4), sums(4)

@@ -1,8 +1,39 @@
-! The form of the binding that a program is compiled for.
-#ifdef MPIF
-  implicit none
-  include 'mpif.h'
+! The form of the binding that a program is compiled for, and what differs between the forms.
+#ifdef F08
+      use mpi_f08
+      implicit none
+#define COMM type(MPI_Comm)
+#define DATATYPE type(MPI_Datatype)
+#define GROUP type(MPI_Group)
+#define INFO type(MPI_Info)
+#define MESSAGE type(MPI_Message)
+#define REQUEST type(MPI_Request)
+#define SESSION type(MPI_Session)
+#define WIN type(MPI_Win)
+#define STATUS(name) type(MPI_Status) :: name
+#define STATUSES(name, number) type(MPI_Status) :: name(number)
+#define SOURCE(status) status%MPI_SOURCE
+#define TAG(status) status%MPI_TAG
+#define TAG_AT(statuses, position) statuses(position)%MPI_TAG
 #else
-  use mpi
-  implicit none
+#ifdef MPIF
+      implicit none
+      include 'mpif.h'
+#else
+      use mpi
+      implicit none
+#endif
+#define COMM integer
+#define DATATYPE integer
+#define GROUP integer
+#define INFO integer
+#define MESSAGE integer
+#define REQUEST integer
+#define SESSION integer
+#define WIN integer
+#define STATUS(name) integer :: name(MPI_STATUS_SIZE)
+#define STATUSES(name, number) integer :: name(MPI_STATUS_SIZE, number)
+#define SOURCE(status) status(MPI_SOURCE)
+#define TAG(status) status(MPI_TAG)
+#define TAG_AT(statuses, position) statuses(MPI_TAG, position)
 #endif

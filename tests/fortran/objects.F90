@@ -1,8 +1,13 @@
 ! Communicators, names, info objects, attributes, datatypes, sessions: texts and handles.
 program objects
 #include "form.h"
-  integer :: rank, size, ierror, comm, group, info, length, type, types(2), lengths(2), count, session, found, i
-  integer :: integers(10), answers(10), status(MPI_STATUS_SIZE)
+  integer :: rank, size, ierror, length, lengths(2), count, found, i, integers(10), answers(10)
+  COMM :: comm
+  GROUP :: group
+  INFO :: info
+  SESSION :: session
+  DATATYPE :: type, types(2)
+  STATUS(status)
   integer(kind=MPI_ADDRESS_KIND) :: value, displacements(2), addresses(2), extent, lower, contents(10)
   character(len=8) :: short
   character(len=MPI_MAX_OBJECT_NAME) :: name

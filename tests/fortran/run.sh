@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles the Fortran programs of this folder with mpifort, as mpif.h and as `use mpi`, with gfortran and with every flang that is
+# Compiles the Fortran programs of this folder with mpifort, as mpif.h, `use mpi` and `use mpi_f08`, with gfortran and with every flang that is
 # there, and runs them with 1 to 4 ranks:
 #   tests/fortran/run.sh BUILD_DIR
 # Then with 2 ranks on MPICH's library of the same ABI, if MPICH is in HEDDLE_PEER_MPICH or .peers/mpich. Prints one line a program;
@@ -41,9 +41,16 @@ programs() { # programs COMPILER NAME
     export HEDDLE_FC=$1
     for source in "$here"/*.F90 "$here"/*.F; do
         program=$(basename "${source%.*}")
-        for form in mpif module; do
-            options=()
-            [ $form = module ] || options=(-DMPIF)
+        for form in mpif mpi f08; do
+            case $form in
+            mpif) options=(-DMPIF) ;;
+            mpi) options=() ;;
+            f08)
+                options=(-DF08)
+                # flang 16 cannot pass arrays of any rank, and mpifort says so (see below).
+                case $2 in flang-new-16) continue ;; esac
+                ;;
+            esac
             if ! "$build/bin/mpifort" -cpp -I"$here" "${options[@]}" -o "$program" "$source" >"$work/output" 2>&1; then
                 outcome "$program, $form, $2: does not compile" 1
                 continue
@@ -81,7 +88,46 @@ constants() {
 constants >"$work/output" 2>&1
 outcome "constants" $?
 
+# compiles STATEMENT: with mpi_f08
+compiles() {
+    printf 'program p\n  use mpi_f08\n  implicit none\n  real :: x(3)\n  integer :: n\n  type(MPI_Request) :: request\n  %s\nend program\n' \
+        "$1" >statement.f90
+    "$build/bin/mpifort" -c statement.f90 >"$work/output" 2>&1
+}
+right() {
+    compiles "$1"
+    outcome "compiles: $1" $?
+}
+wrong() {
+    ! compiles "$1"
+    outcome "is refused: $1" $?
+}
+arguments() {
+    right "call MPI_Isend(x, 3, MPI_REAL, 0, 0, MPI_COMM_WORLD, request, n)"
+    wrong "call MPI_Isend(x, 3, MPI_REAL, 0, 0, MPI_COMM_WORLD, n)"
+    wrong "call MPI_Isend(x, 3, MPI_COMM_WORLD, 0, 0, MPI_COMM_WORLD, request)"
+    wrong "call MPI_Isend(x, 3.0, MPI_REAL, 0, 0, MPI_COMM_WORLD, request)"
+    wrong "call MPI_Isend(x, 3, MPI_REAL, 0, 0, request)"
+    right "call MPI_Wait(request, MPI_STATUS_IGNORE)"
+    wrong "call MPI_Wait(request, n)"
+    right "call MPI_Comm_rank(MPI_COMM_WORLD, rank=n)"
+    wrong "call MPI_Comm_rank(MPI_COMM_WORLD, 3)"
+    right "call MPI_Allreduce(MPI_IN_PLACE, x, 3, MPI_REAL, MPI_SUM, MPI_COMM_WORLD)"
+    wrong "call MPI_Allreduce(MPI_IN_PLACE, x, 3, MPI_REAL, MPI_REAL, MPI_COMM_WORLD)"
+    right "n = merge(1, 0, MPI_COMM_WORLD == MPI_COMM_SELF)"
+    wrong "n = merge(1, 0, MPI_COMM_WORLD == MPI_REAL)"
+}
+# mpifort says what it cannot do.
+messages_of_mpifort() {
+    ! "$build/bin/mpifort" -fdefault-integer-8 -c "$here/fixed.F" >"$work/output" 2>&1 && grep -q "INTEGERs of 4 bytes" "$work/output" \
+        && ! HEDDLE_FC=no-compiler "$build/bin/mpifort" -c "$here/fixed.F" >"$work/output" 2>&1 \
+        && grep -q "no Fortran compiler no-compiler.*HEDDLE_FC" "$work/output"
+}
+messages_of_mpifort
+outcome "what mpifort refuses" $?
+
 programs gfortran gfortran
+arguments
 for flang in /usr/bin/flang-[0-9]* /usr/bin/flang-new-1[67]; do
     case $flang in
     */flang-new-*) ! [ -x "$flang" ] || programs "$flang -flang-experimental-exec" "$(basename "$flang")" ;;

@@ -3,7 +3,10 @@ program windows
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
 #include "form.h"
   integer, target :: own(4)
-  integer :: rank, size, ierror, win, right, got, request, group
+  integer :: rank, size, ierror, right, got
+  WIN :: win
+  GROUP :: group
+  REQUEST :: request
   integer(kind=MPI_ADDRESS_KIND) :: bytes, address, value
   integer, pointer :: memory(:)
   type(c_ptr) :: pointer_to
@@ -32,8 +35,13 @@ program windows
   call MPI_Win_free(win, ierror)
   call check(win == MPI_WIN_NULL, 'MPI_Win_free')
 
-  call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, address, win, ierror)
+  call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &
+#ifdef F08
+    pointer_to, win, ierror)
+#else
+    address, win, ierror)
   pointer_to = transfer(address, pointer_to)
+#endif
   call c_f_pointer(pointer_to, memory, [4])
   call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win, ierror)
   memory = 10 * rank

@@ -1,8 +1,9 @@
-//! Rust text of the subroutines: one for each function of the table in its form with `int`, under the names
-//! of `mpif.h` and the module `mpi` in the linker's spelling.
+//! Rust text of the subroutines: for each function of the table one for `mpif.h` and the module `mpi`, and
+//! one or, with large counts, two for the module `mpi_f08`.
 
 use heddle_spec::function::{Direction, Function, Kind, Param, Returns};
 use heddle_spec::function_table::Functions;
+use heddle_spec::mpi_f08;
 use heddle_spec::mpif::has_subroutine;
 
 /// The subroutines of `src/by_hand.rs`.
@@ -22,17 +23,33 @@ const BY_HAND: [&str; 13] = [
     "Win_set_attr",
 ];
 
+/// The form of a subroutine.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    /// True for that of `mpi_f08`: buffers and texts come with a descriptor, and the error code is optional.
+    f08: bool,
+    /// True if counts are large.
+    large: bool,
+}
+
 /// All subroutines, and the functions that they call.
 pub(crate) fn subroutines(functions: &Functions) -> String {
     let mut declarations = String::new();
     let mut out = String::new();
     for function in functions.all().filter(|function| !function.name.starts_with("T_")) {
         for prefix in ["MPI", "PMPI"] {
-            if has_subroutine(function) || is_conversion(function) && prefix == "MPI" {
-                declarations += &declaration(function, prefix);
+            if is_conversion(function) && prefix == "MPI" {
+                declarations += &declaration(function, prefix, false);
             }
-            if has_subroutine(function) && !BY_HAND.contains(&function.name.as_str()) {
-                out += &subroutine(function, prefix);
+            if !has_subroutine(function) {
+                continue;
+            }
+            let is_made = !BY_HAND.contains(&function.name.as_str());
+            for large in mpi_f08::forms(function) {
+                declarations += &declaration(function, prefix, large);
+                for f08 in [false, true].into_iter().filter(|f08| is_made && (*f08 || !large)) {
+                    out += &subroutine(function, prefix, Form { f08, large });
+                }
             }
         }
     }
@@ -44,25 +61,33 @@ fn is_conversion(function: &Function) -> bool {
     function.name.ends_with("_toint") || function.name.ends_with("_fromint")
 }
 
-fn declaration(function: &Function, prefix: &str) -> String {
+fn declaration(function: &Function, prefix: &str, large: bool) -> String {
+    let params = function.params_of(large);
     let mut params: Vec<String> =
-        function.params_of(false).map(|param| format!("c_{}: {}", param.name, c_param(param))).collect();
+        params.map(|param| format!("c_{}: {}", param.name, c_param(param, large))).collect();
     if function.variadic {
         params.push("...".into());
     }
-    format!("    pub(crate) fn {prefix}_{}({}) -> {};\n", function.name, params.join(", "), result(function))
+    let name = c_name(function, prefix, large);
+    format!("    pub(crate) fn {name}({}) -> {};\n", params.join(", "), result(function))
+}
+
+fn c_name(function: &Function, prefix: &str, large: bool) -> String {
+    format!("{prefix}_{}{}", function.name, if large { "_c" } else { "" })
 }
 
 fn result(function: &Function) -> &'static str {
     match &function.returns {
-        Returns::Value(kind) => c_value(kind),
+        Returns::Value(kind) => c_value(kind, false),
         _ => "c_int",
     }
 }
 
 /// The Rust type of a value in C.
-fn c_value(kind: &Kind) -> &'static str {
+fn c_value(kind: &Kind, large: bool) -> &'static str {
     match kind {
+        Kind::Count | Kind::Extent if large => "i64",
+        Kind::Displ if large => "isize",
         Kind::Extent | Kind::Aint => "isize",
         Kind::BigCount | Kind::Offset => "i64",
         Kind::Double => "f64",
@@ -89,8 +114,8 @@ fn is_scalar(param: &Param) -> bool {
         )
 }
 
-fn c_param(param: &Param) -> String {
-    let value = c_value(&param.kind);
+fn c_param(param: &Param, large: bool) -> String {
+    let value = c_value(&param.kind, large);
     match (&param.kind, param.dimensions, param.direction) {
         (Kind::Text, 1 | 2, direction) => {
             "*mut ".repeat(1 + param.dimensions + usize::from(direction != Direction::In)) + value
@@ -112,14 +137,18 @@ struct Conversion {
     behind: String,
 }
 
-fn subroutine(function: &Function, prefix: &str) -> String {
+fn subroutine(function: &Function, prefix: &str, form: Form) -> String {
     let mut conversion = Conversion::default();
-    for param in function.params_of(false) {
-        conversion.add(function, param);
+    for param in function.params_of(form.large) {
+        conversion.add(function, param, form);
     }
     let Conversion { mut params, lengths, before, arguments, behind } = conversion;
-    let call = format!("{prefix}_{}({})", function.name, arguments.join(", "));
-    let symbol = format!("{}_{}_", prefix.to_lowercase(), function.name.to_lowercase());
+    let call = format!("{}({})", c_name(function, prefix, form.large), arguments.join(", "));
+    let symbol = if form.f08 {
+        mpi_f08::symbol(function, prefix, form.large)
+    } else {
+        format!("{}_{}_", prefix.to_lowercase(), function.name.to_lowercase())
+    };
     let name = format!("fortran_{symbol}");
     let head = |params: &[String], result: &str| {
         format!(
@@ -129,32 +158,36 @@ fn subroutine(function: &Function, prefix: &str) -> String {
         )
     };
     if let Returns::Value(kind) = &function.returns {
-        return format!("{}{call}\n}}\n}}\n", head(&params, &format!(" -> {}", c_value(kind))));
+        return format!("{}{call}\n}}\n}}\n", head(&params, &format!(" -> {}", c_value(kind, false))));
     }
     params.push("ierror: *mut c_int".into());
     params.extend(lengths);
-    format!("{}{before}let code = {call};\n{behind}ierror.write(code);\n}}\n}}\n", head(&params, ""))
+    let tell = if form.f08 { "if !ierror.is_null() { ierror.write(code); }" } else { "ierror.write(code);" };
+    format!("{}{before}let code = {call};\n{behind}{tell}\n}}\n}}\n", head(&params, ""))
 }
 
 impl Conversion {
-    fn add(&mut self, function: &Function, param: &Param) {
+    fn add(&mut self, function: &Function, param: &Param, form: Form) {
         let name = format!("f_{}", param.name);
+        let c_value = |kind| c_value(kind, form.large);
+        let is_buffer =
+            param.kind == Kind::Choice || param.kind == Kind::Address && param.direction == Direction::In;
         let pointer = |value: &str| format!("{name}: *mut {value}");
         let (taken, given) = match &param.kind {
-            Kind::Choice => (pointer("c_void"), format!("special::buffer({name})")),
-            Kind::Address if param.direction == Direction::In => {
-                (pointer("c_void"), format!("special::buffer({name})"))
+            _ if is_buffer && form.f08 => {
+                (format!("{name}: *const Descriptor"), format!("special::buffer({})", address(&name, form)))
             }
-            // Fortran has no use for the address of the buffer that is detached (MPI 5.0, section 3.6).
-            Kind::Address if param.name == "buffer_addr" => {
+            _ if is_buffer => (pointer("c_void"), format!("special::buffer({})", address(&name, form))),
+            // This form has no use for the address of the buffer that is detached (MPI 5.0, section 3.6).
+            Kind::Address if param.name == "buffer_addr" && !form.f08 => {
                 self.before += "let mut detached: *mut c_void = std::ptr::null_mut();\n";
                 (format!("_{name}: *mut c_void"), "(&raw mut detached).cast()".into())
             }
             Kind::Address => (pointer("c_void"), name.clone()),
             Kind::Status => (pointer("Status"), format!("special::status({name})")),
-            Kind::Text => self.text(function, param, &name),
+            Kind::Text => self.text(function, param, &name, form),
             Kind::Logical => self.logical(param, &name),
-            Kind::Object(object) => self.handle(function, param, &name, object),
+            Kind::Object(object) => self.handle(function, param, &name, object, form),
             Kind::Int if param.name.ends_with("weights") => {
                 (pointer("c_int"), format!("special::weights({name})"))
             }
@@ -181,10 +214,15 @@ impl Conversion {
         self.behind += &format!("if code == MPI_SUCCESS {{ array::count_from_one({name}, {len}); }}\n");
     }
 
-    fn text(&mut self, function: &Function, param: &Param, name: &str) -> (String, String) {
+    fn text(&mut self, function: &Function, param: &Param, name: &str, form: Form) -> (String, String) {
         let (text, length) = (format!("t_{}", param.name), format!("l_{}", param.name));
-        self.lengths.push(format!("{length}: usize"));
-        let taken = format!("{name}: *mut c_char");
+        let taken = if form.f08 {
+            self.before += &format!("let ({name}, {length}) = (*{name}).characters();\n");
+            format!("{name}: *const Descriptor")
+        } else {
+            self.lengths.push(format!("{length}: usize"));
+            format!("{name}: *mut c_char")
+        };
         if param.direction == Direction::In {
             let given = if function.name.starts_with("Info_") { "given_trimmed" } else { "given" };
             self.before += &format!("let {text} = text::{given}({name}, {length});\n");
@@ -219,7 +257,14 @@ impl Conversion {
         }
     }
 
-    fn handle(&mut self, function: &Function, param: &Param, name: &str, object: &str) -> (String, String) {
+    fn handle(
+        &mut self,
+        function: &Function,
+        param: &Param,
+        name: &str,
+        object: &str,
+        form: Form,
+    ) -> (String, String) {
         let kind = if object == "MPI_Datatype" { "MPI_Type" } else { object };
         let (value, taken) = (format!("v_{}", param.name), format!("{name}: *mut c_int"));
         let from_int = |of: &str| format!("handle::from_int({of}, {kind}_fromint)");
@@ -241,7 +286,8 @@ impl Conversion {
             // Under MPI_IN_PLACE there need not be types of what is sent.
             let length = match function.params.first() {
                 Some(first) if first.kind == Kind::Choice && param.name == "sendtypes" => {
-                    format!("if special::is_in_place(f_{}) {{ 0 }} else {{ {length} }}", first.name)
+                    let buffer = format!("f_{}", first.name);
+                    format!("if special::is_in_place({}) {{ 0 }} else {{ {length} }}", address(&buffer, form))
                 }
                 _ => length,
             };
@@ -256,6 +302,11 @@ impl Conversion {
         }
         (taken, format!("{value}.as_mut_ptr()"))
     }
+}
+
+/// Where a buffer begins.
+fn address(buffer: &str, form: Form) -> String {
+    if form.f08 { format!("(*{buffer}).address") } else { buffer.into() }
 }
 
 /// The number of elements of an array that is converted.

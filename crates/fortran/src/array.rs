@@ -27,8 +27,8 @@ impl<T: Copy + Default> Array<T> {
 }
 
 /// Room for so many elements; none if the number is negative, of which the MPI library complains.
-pub(crate) fn room<T: Copy + Default>(len: c_int) -> Array<T> {
-    let len = usize::try_from(len).unwrap_or(0);
+pub(crate) fn room<T: Copy + Default>(len: impl Into<i64>) -> Array<T> {
+    let len = usize::try_from(len.into()).unwrap_or(0);
     if len <= SHORT { Array::Short([T::default(); SHORT], len) } else { Array::Long(vec![T::default(); len]) }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn room<T: Copy + Default>(len: c_int) -> Array<T> {
 /// There are so many.
 pub(crate) unsafe fn given<T: Copy + Default>(
     from: *const c_int,
-    len: c_int,
+    len: impl Into<i64>,
     convert: impl Fn(c_int) -> T,
 ) -> Array<T> {
     let mut array = room(len);

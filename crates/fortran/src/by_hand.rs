@@ -1,6 +1,7 @@
 //! Subroutines whose arguments differ from those of the function in C. A number or a handle of the program is
 //! a [`Variable`]: the same one may be passed twice.
 
+use crate::descriptor::Descriptor;
 use crate::handle::{Handle, from_int, to_int};
 use crate::subroutines as c;
 use crate::{logical, text};
@@ -14,63 +15,91 @@ use std::ptr::{null_mut, without_provenance_mut};
 
 type Variable<'a, T = c_int> = &'a Cell<T>;
 
-/// A subroutine under its name and under that of the profiling interface, with the C functions that it calls.
-macro_rules! subroutine {
-    ($symbol:literal $profiled:literal ($($param:ident: $kind:ty),* $(,)?) $body:ident [$c:ident $pc:ident]) => {
-        const _: () = {
+/// A body, the C functions that it calls, and the subroutines that call it: each under its name and that of
+/// the profiling interface, with its parameters and what becomes of them.
+macro_rules! subroutines {
+    ($body:ident [$c:ident $pc:ident] $($symbol:literal $profiled:literal ($($param:ident: $kind:ty),* $(,)?)
+    => ($($argument:expr),* $(,)?))+) => {
+        $(const _: () = {
             #[unsafe(export_name = $symbol)]
             unsafe extern "C" fn mpi($($param: $kind),*) {
                 // SAFETY: the program's arguments are those that the standard asks for.
-                unsafe { $body($($param),*, c::$c) }
+                unsafe { $body($($argument),*, c::$c) }
             }
             #[unsafe(export_name = $profiled)]
             unsafe extern "C" fn pmpi($($param: $kind),*) {
                 // SAFETY: the same.
-                unsafe { $body($($param),*, c::$pc) }
+                unsafe { $body($($argument),*, c::$pc) }
             }
-        };
+        };)+
+    };
+    // Both forms have the same parameters.
+    ($body:ident [$c:ident $pc:ident] $symbol:literal $profiled:literal $f08:literal $f08_profiled:literal
+    ($($param:ident: $kind:ty),* $(,)?)) => {
+        subroutines! {
+            $body [$c $pc]
+            $symbol $profiled ($($param: $kind),*) => ($($param),*)
+            $f08 $f08_profiled ($($param: $kind),*) => ($($param),*)
+        }
     };
 }
 
-type Arguments = *mut *mut *mut c_char;
+/// The code of an error, which is optional in `mpi_f08`.
+type Code<'a> = Option<Variable<'a>>;
 
-subroutine! { "mpi_init_" "pmpi_init_" (ierror: Variable<'_>) init [MPI_Init PMPI_Init] }
-
-unsafe fn init(ierror: Variable<'_>, call: unsafe extern "C" fn(*mut c_int, Arguments) -> c_int) {
-    // SAFETY: the library takes null for both.
-    ierror.set(unsafe { call(null_mut(), null_mut()) });
+fn tell(ierror: Code<'_>, code: c_int) {
+    if let Some(ierror) = ierror {
+        ierror.set(code);
+    }
 }
 
-subroutine! {
-    "mpi_init_thread_" "pmpi_init_thread_" (required: Variable<'_>, provided: Variable<'_>, ierror: Variable<'_>)
+/// Characters of the program: where they are, and how many.
+type Characters = (*mut c_char, usize);
+
+type Arguments = *mut *mut *mut c_char;
+
+subroutines! { init [MPI_Init PMPI_Init] "mpi_init_" "pmpi_init_" "mpi_init_f08_" "pmpi_init_f08_" (ierror: Code<'_>) }
+
+unsafe fn init(ierror: Code<'_>, call: unsafe extern "C" fn(*mut c_int, Arguments) -> c_int) {
+    // SAFETY: the library takes null for both.
+    tell(ierror, unsafe { call(null_mut(), null_mut()) });
+}
+
+subroutines! {
     init_thread [MPI_Init_thread PMPI_Init_thread]
+    "mpi_init_thread_" "pmpi_init_thread_" "mpi_init_thread_f08_" "pmpi_init_thread_f08_"
+    (required: Variable<'_>, provided: Variable<'_>, ierror: Code<'_>)
 }
 
 unsafe fn init_thread(
     required: Variable<'_>,
     provided: Variable<'_>,
-    ierror: Variable<'_>,
+    ierror: Code<'_>,
     call: unsafe extern "C" fn(*mut c_int, Arguments, c_int, *mut c_int) -> c_int,
 ) {
     // SAFETY: the library takes null for the arguments of the program, and there is room for the answer.
-    ierror.set(unsafe { call(null_mut(), null_mut(), required.get(), provided.as_ptr()) });
+    tell(ierror, unsafe { call(null_mut(), null_mut(), required.get(), provided.as_ptr()) });
 }
 
-subroutine! { "mpi_pcontrol_" "pmpi_pcontrol_" (level: Variable<'_>) pcontrol [MPI_Pcontrol PMPI_Pcontrol] }
+subroutines! {
+    pcontrol [MPI_Pcontrol PMPI_Pcontrol]
+    "mpi_pcontrol_" "pmpi_pcontrol_" "mpi_pcontrol_f08_" "pmpi_pcontrol_f08_" (level: Variable<'_>)
+}
 
 unsafe fn pcontrol(level: Variable<'_>, call: unsafe extern "C" fn(c_int, ...) -> c_int) {
     // SAFETY: any number will do. Fortran has no code for an error here.
     unsafe { call(level.get()) };
 }
 
-subroutine! {
-    "mpi_info_create_env_" "pmpi_info_create_env_" (info: Variable<'_>, ierror: Variable<'_>)
+subroutines! {
     info_create_env [MPI_Info_create_env PMPI_Info_create_env]
+    "mpi_info_create_env_" "pmpi_info_create_env_" "mpi_info_create_env_f08_" "pmpi_info_create_env_f08_"
+    (info: Variable<'_>, ierror: Code<'_>)
 }
 
 unsafe fn info_create_env(
     info: Variable<'_>,
-    ierror: Variable<'_>,
+    ierror: Code<'_>,
     call: unsafe extern "C" fn(c_int, *mut *mut c_char, *mut Handle) -> c_int,
 ) {
     let mut made = 0;
@@ -79,7 +108,7 @@ unsafe fn info_create_env(
     if code == MPI_SUCCESS {
         info.set(to_int(made, c::MPI_Info_toint));
     }
-    ierror.set(code);
+    tell(ierror, code);
 }
 
 /// A text that C returns to Fortran, whose length in C counts the null.
@@ -111,25 +140,27 @@ impl Returned {
     }
 }
 
-subroutine! {
+subroutines! {
+    info_get [MPI_Info_get PMPI_Info_get]
     "mpi_info_get_" "pmpi_info_get_"
     (
         info: Variable<'_>, key: *mut c_char, valuelen: Variable<'_>, value: *mut c_char, flag: Variable<'_>,
-        ierror: Variable<'_>, key_len: usize, value_len: usize,
-    )
-    info_get [MPI_Info_get PMPI_Info_get]
+        ierror: Code<'_>, key_len: usize, value_len: usize,
+    ) => (info, (key, key_len), valuelen, (value, value_len), flag, ierror)
+    "mpi_info_get_f08_" "pmpi_info_get_f08_"
+    (
+        info: Variable<'_>, key: &Descriptor, valuelen: Variable<'_>, value: &Descriptor, flag: Variable<'_>,
+        ierror: Code<'_>,
+    ) => (info, key.characters(), valuelen, value.characters(), flag, ierror)
 }
 
-#[allow(clippy::too_many_arguments)]
 unsafe fn info_get(
     info: Variable<'_>,
-    key: *mut c_char,
+    (key, key_len): Characters,
     valuelen: Variable<'_>,
-    value: *mut c_char,
+    (value, value_len): Characters,
     flag: Variable<'_>,
-    ierror: Variable<'_>,
-    key_len: usize,
-    value_len: usize,
+    ierror: Code<'_>,
     call: unsafe extern "C" fn(Handle, *mut c_char, c_int, *mut c_char, *mut c_int) -> c_int,
 ) {
     // SAFETY: the program's text.
@@ -146,28 +177,30 @@ unsafe fn info_get(
             unsafe { found.store(value, value_len) };
         }
     }
-    ierror.set(code);
+    tell(ierror, code);
 }
 
-subroutine! {
+subroutines! {
+    info_get_string [MPI_Info_get_string PMPI_Info_get_string]
     "mpi_info_get_string_" "pmpi_info_get_string_"
     (
         info: Variable<'_>, key: *mut c_char, buflen: Variable<'_>, value: *mut c_char, flag: Variable<'_>,
-        ierror: Variable<'_>, key_len: usize, value_len: usize,
-    )
-    info_get_string [MPI_Info_get_string PMPI_Info_get_string]
+        ierror: Code<'_>, key_len: usize, value_len: usize,
+    ) => (info, (key, key_len), buflen, (value, value_len), flag, ierror)
+    "mpi_info_get_string_f08_" "pmpi_info_get_string_f08_"
+    (
+        info: Variable<'_>, key: &Descriptor, buflen: Variable<'_>, value: &Descriptor, flag: Variable<'_>,
+        ierror: Code<'_>,
+    ) => (info, key.characters(), buflen, value.characters(), flag, ierror)
 }
 
-#[allow(clippy::too_many_arguments)]
 unsafe fn info_get_string(
     info: Variable<'_>,
-    key: *mut c_char,
+    (key, key_len): Characters,
     buflen: Variable<'_>,
-    value: *mut c_char,
+    (value, value_len): Characters,
     flag: Variable<'_>,
-    ierror: Variable<'_>,
-    key_len: usize,
-    value_len: usize,
+    ierror: Code<'_>,
     call: unsafe extern "C" fn(Handle, *mut c_char, *mut c_int, *mut c_char, *mut c_int) -> c_int,
 ) {
     // SAFETY: the program's text.
@@ -185,27 +218,30 @@ unsafe fn info_get_string(
             unsafe { found.store(value, value_len) };
         }
     }
-    ierror.set(code);
+    tell(ierror, code);
 }
 
-subroutine! {
+subroutines! {
+    session_get_nth_pset [MPI_Session_get_nth_pset PMPI_Session_get_nth_pset]
     "mpi_session_get_nth_pset_" "pmpi_session_get_nth_pset_"
     (
         session: Variable<'_>, info: Variable<'_>, n: Variable<'_>, pset_len: Variable<'_>, name: *mut c_char,
-        ierror: Variable<'_>, name_len: usize,
-    )
-    session_get_nth_pset [MPI_Session_get_nth_pset PMPI_Session_get_nth_pset]
+        ierror: Code<'_>, name_len: usize,
+    ) => (session, info, n, pset_len, (name, name_len), ierror)
+    "mpi_session_get_nth_pset_f08_" "pmpi_session_get_nth_pset_f08_"
+    (
+        session: Variable<'_>, info: Variable<'_>, n: Variable<'_>, pset_len: Variable<'_>, name: &Descriptor,
+        ierror: Code<'_>,
+    ) => (session, info, n, pset_len, name.characters(), ierror)
 }
 
-#[allow(clippy::too_many_arguments)]
 unsafe fn session_get_nth_pset(
     session: Variable<'_>,
     info: Variable<'_>,
     n: Variable<'_>,
     pset_len: Variable<'_>,
-    name: *mut c_char,
-    ierror: Variable<'_>,
-    name_len: usize,
+    (name, name_len): Characters,
+    ierror: Code<'_>,
     call: unsafe extern "C" fn(Handle, Handle, c_int, *mut c_int, *mut c_char) -> c_int,
 ) {
     let session = from_int(session.get(), c::MPI_Session_fromint);
@@ -219,7 +255,7 @@ unsafe fn session_get_nth_pset(
         // SAFETY: the program's text.
         unsafe { found.store(name, name_len) };
     }
-    ierror.set(code);
+    tell(ierror, code);
 }
 
 /// The value of an attribute as Fortran has it: C gets a pointer to that of a predefined one (MPI 5.0,
@@ -246,15 +282,14 @@ unsafe fn value(keyval: c_int, found: *mut c_void) -> isize {
 }
 
 macro_rules! attributes {
-    ($get:literal $p_get:literal [$c_get:ident $pc_get:ident] $set:literal $p_set:literal [$c_set:ident $pc_set:ident] $from_int:ident) => {
+    ([$c_get:ident $pc_get:ident] $($get:literal)+; [$c_set:ident $pc_set:ident] $($set:literal)+; $from_int:ident) => {
         const _: () = {
-            subroutine! {
-                $get $p_get
+            subroutines! {
+                get [$c_get $pc_get] $($get)+
                 (
                     on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, flag: Variable<'_>,
-                    ierror: Variable<'_>,
+                    ierror: Code<'_>,
                 )
-                get [$c_get $pc_get]
             }
 
             unsafe fn get(
@@ -262,7 +297,7 @@ macro_rules! attributes {
                 keyval: Variable<'_>,
                 attribute: Variable<'_, isize>,
                 flag: Variable<'_>,
-                ierror: Variable<'_>,
+                ierror: Code<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_int) -> c_int,
             ) {
                 let (on, keyval) = (from_int(on.get(), c::$from_int), keyval.get());
@@ -276,42 +311,47 @@ macro_rules! attributes {
                         attribute.set(unsafe { value(keyval, found) });
                     }
                 }
-                ierror.set(code);
+                tell(ierror, code);
             }
 
-            subroutine! {
-                $set $p_set
-                (on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, ierror: Variable<'_>)
-                set [$c_set $pc_set]
+            subroutines! {
+                set [$c_set $pc_set] $($set)+
+                (on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, ierror: Code<'_>)
             }
 
             unsafe fn set(
                 on: Variable<'_>,
                 keyval: Variable<'_>,
                 attribute: Variable<'_, isize>,
-                ierror: Variable<'_>,
+                ierror: Code<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void) -> c_int,
             ) {
                 let (on, value) = (from_int(on.get(), c::$from_int), attribute.get() as usize);
                 // SAFETY: the library keeps the value, and reads nothing there.
-                ierror.set(unsafe { call(on, keyval.get(), without_provenance_mut(value)) });
+                tell(ierror, unsafe { call(on, keyval.get(), without_provenance_mut(value)) });
             }
         };
     };
 }
 
 attributes! {
-    "mpi_comm_get_attr_" "pmpi_comm_get_attr_" [MPI_Comm_get_attr PMPI_Comm_get_attr]
-    "mpi_comm_set_attr_" "pmpi_comm_set_attr_" [MPI_Comm_set_attr PMPI_Comm_set_attr]
+    [MPI_Comm_get_attr PMPI_Comm_get_attr]
+    "mpi_comm_get_attr_" "pmpi_comm_get_attr_" "mpi_comm_get_attr_f08_" "pmpi_comm_get_attr_f08_";
+    [MPI_Comm_set_attr PMPI_Comm_set_attr]
+    "mpi_comm_set_attr_" "pmpi_comm_set_attr_" "mpi_comm_set_attr_f08_" "pmpi_comm_set_attr_f08_";
     MPI_Comm_fromint
 }
 attributes! {
-    "mpi_type_get_attr_" "pmpi_type_get_attr_" [MPI_Type_get_attr PMPI_Type_get_attr]
-    "mpi_type_set_attr_" "pmpi_type_set_attr_" [MPI_Type_set_attr PMPI_Type_set_attr]
+    [MPI_Type_get_attr PMPI_Type_get_attr]
+    "mpi_type_get_attr_" "pmpi_type_get_attr_" "mpi_type_get_attr_f08_" "pmpi_type_get_attr_f08_";
+    [MPI_Type_set_attr PMPI_Type_set_attr]
+    "mpi_type_set_attr_" "pmpi_type_set_attr_" "mpi_type_set_attr_f08_" "pmpi_type_set_attr_f08_";
     MPI_Type_fromint
 }
 attributes! {
-    "mpi_win_get_attr_" "pmpi_win_get_attr_" [MPI_Win_get_attr PMPI_Win_get_attr]
-    "mpi_win_set_attr_" "pmpi_win_set_attr_" [MPI_Win_set_attr PMPI_Win_set_attr]
+    [MPI_Win_get_attr PMPI_Win_get_attr]
+    "mpi_win_get_attr_" "pmpi_win_get_attr_" "mpi_win_get_attr_f08_" "pmpi_win_get_attr_f08_";
+    [MPI_Win_set_attr PMPI_Win_set_attr]
+    "mpi_win_set_attr_" "pmpi_win_set_attr_" "mpi_win_set_attr_f08_" "pmpi_win_set_attr_f08_";
     MPI_Win_fromint
 }

@@ -2,7 +2,8 @@
 //!
 //! It knows nothing of Heddle's inside, so it serves the programs of any MPI library with that ABI. Fortran
 //! finds the subroutines by their names in the linker's spelling (`mpi_send_`, `pmpi_send_`), passes every
-//! argument by its address, and the lengths of character arguments behind all others.
+//! argument by its address, and the lengths of character arguments behind all others. The subroutines of the
+//! module `mpi_f08` (`mpi_send_f08ts_`) are `bind(C)`: a descriptor comes with buffers and characters.
 //!
 //! `build.rs` makes the subroutines from the table of the standard. What their arguments are turned into:
 //!
@@ -12,12 +13,14 @@
 //! | `array.rs` | arrays whose elements are converted |
 //! | `logical.rs` | truth values |
 //! | `text.rs` | characters, padded with blanks |
+//! | `descriptor.rs` | buffers and characters of the module `mpi_f08` |
 //! | `special.rs` | `MPI_BOTTOM`, `MPI_STATUS_IGNORE` and others that are known by their address |
 //! | `number_of.rs` | how many elements an array has that the communicator determines |
 //! | `by_hand.rs` | subroutines whose arguments differ from those in C |
 
 mod array;
 mod by_hand;
+mod descriptor;
 mod handle;
 mod logical;
 mod number_of;
@@ -33,6 +36,7 @@ mod text;
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::multiple_unsafe_ops_per_block)]
 mod subroutines {
     use crate::array::{given, room};
+    use crate::descriptor::Descriptor;
     use crate::handle::Handle;
     use crate::{array, handle, logical, number_of, special, text};
     use heddle_spec::Status;

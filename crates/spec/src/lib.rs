@@ -14,6 +14,7 @@ pub mod function_table;
 pub mod handle;
 pub mod header;
 pub mod missing;
+pub mod mpi_f08;
 pub mod mpif;
 mod removed;
 pub mod rust;

@@ -6,7 +6,7 @@ use crate::function_table::Functions;
 use std::fmt::Write;
 
 /// The kinds of integers, and what a status looks like.
-const FIXED: &str = "      integer MPI_INTEGER_KIND, MPI_ADDRESS_KIND
+pub(crate) const FIXED: &str = "      integer MPI_INTEGER_KIND, MPI_ADDRESS_KIND
       integer MPI_OFFSET_KIND, MPI_COUNT_KIND
       parameter (MPI_INTEGER_KIND=4, MPI_ADDRESS_KIND=8)
       parameter (MPI_OFFSET_KIND=8, MPI_COUNT_KIND=8)
@@ -86,7 +86,7 @@ pub fn has_subroutine(function: &Function) -> bool {
 }
 
 /// The constants that Fortran has under their own names, by section.
-fn constants(sections: &[Section]) -> impl Iterator<Item = (&Section, &Constant)> {
+pub(crate) fn constants(sections: &[Section]) -> impl Iterator<Item = (&Section, &Constant)> {
     let are_here = |section: &&Section| {
         let is_of_tools = section.group.starts_with("T_");
         !is_of_tools && section.group != "FORTRAN_STATUS" && section.kind != ConstantKind::Address
@@ -96,17 +96,20 @@ fn constants(sections: &[Section]) -> impl Iterator<Item = (&Section, &Constant)
 }
 
 fn declare(out: &mut String, section: &Section, constant: &Constant) {
-    let Constant { name, value, .. } = constant;
-    // The longest text in Fortran has no null (MPI 5.0, section 2.6).
-    let value = value - i64::from(name.starts_with("MPI_MAX_") && section.group == LENGTHS);
+    let (name, value) = (&constant.name, value_of(section, constant));
     let kind = if section.kind == ConstantKind::Offset { "(kind=MPI_OFFSET_KIND)" } else { "" };
     push(out, format_args!("      integer{kind} {name}\n      parameter ({name}={value})"));
+}
+
+/// A constant's value in Fortran: the longest text has no null (MPI 5.0, section 2.6).
+pub(crate) fn value_of(section: &Section, constant: &Constant) -> i64 {
+    constant.value - i64::from(constant.name.starts_with("MPI_MAX_") && section.group == LENGTHS)
 }
 
 /// The section of the greatest lengths of texts.
 const LENGTHS: &str = "LIMITS";
 
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(crate) fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("a String takes everything");
 }
 
@@ -124,17 +127,19 @@ fn of_kind(kind: &Kind) -> &'static str {
 }
 
 /// The name of a parameter: `indx` only avoids a function of C's library.
-fn name_of(param: &Param) -> &str {
+pub(crate) fn name_of(param: &Param) -> &str {
     if param.name == "indx" { "index" } else { &param.name }
+}
+
+/// The parameters of a function in Fortran, which does not hand over the arguments of the program.
+pub(crate) fn params_of(function: &Function, large: bool) -> Vec<&Param> {
+    let are_of_program = |param: &Param| matches!(param.name.as_str(), "argc" | "argv");
+    function.params_of(large).filter(|param| !are_of_program(param)).collect()
 }
 
 fn interface(out: &mut String, function: &Function, prefix: &str) {
     let name = format!("{prefix}_{}", function.name);
-    let is_start = matches!(function.name.as_str(), "Init" | "Init_thread" | "Info_create_env");
-    let params: Vec<&Param> = function
-        .params_of(false)
-        .filter(|param| !(is_start && matches!(param.name.as_str(), "argc" | "argv")))
-        .collect();
+    let params = params_of(function, false);
     let mut names: Vec<&str> = params.iter().map(|param| name_of(param)).collect();
     let result = match &function.returns {
         Returns::Value(kind) => Some(of_kind(kind)),

@@ -1,0 +1,243 @@
+//! The text of the Fortran module `mpi_f08` (MPI 5.0, section 19.1.2): handles have types, error codes are
+//! optional, and one name serves both sizes of counts.
+//!
+//! Its subroutines are `bind(C)`, so that a descriptor comes with each buffer and text. Buffers are
+//! `contiguous`: the compiler copies those with gaps.
+
+use crate::constant::{Kind as ConstantKind, Section};
+use crate::function::{Direction, Function, Kind, Param, Returns};
+use crate::function_table::Functions;
+use crate::mpif::{FIXED, constants, has_subroutine, name_of, params_of, push, value_of};
+
+const OPENING: &str = "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.
+module mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_ptr
+  implicit none
+  public
+  private :: c_ptr
+";
+
+const STATUS: &str = "
+  type, bind(C) :: MPI_Status
+    integer :: MPI_SOURCE
+    integer :: MPI_TAG
+    integer :: MPI_ERROR
+    integer :: MPI_internal(5)
+  end type MPI_Status
+
+  integer :: MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
+  integer :: MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1), MPI_ERRCODES_IGNORE(1)
+  type(MPI_Status) :: MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE(1)
+  common /HEDDLE_MPI_ADDRESSES/ MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, &
+    MPI_WEIGHTS_EMPTY, MPI_ERRCODES_IGNORE, MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE
+  save /HEDDLE_MPI_ADDRESSES/
+";
+
+const CONVERSIONS: &str = "
+  subroutine MPI_Status_f2f08(f_status, f08_status, ierror)
+    integer, intent(in) :: f_status(MPI_STATUS_SIZE)
+    type(MPI_Status), intent(out) :: f08_status
+    integer, optional, intent(out) :: ierror
+    f08_status = MPI_Status(f_status(1), f_status(2), f_status(3), f_status(4:8))
+    if (present(ierror)) ierror = MPI_SUCCESS
+  end subroutine MPI_Status_f2f08
+
+  subroutine MPI_Status_f082f(f08_status, f_status, ierror)
+    type(MPI_Status), intent(in) :: f08_status
+    integer, intent(out) :: f_status(MPI_STATUS_SIZE)
+    integer, optional, intent(out) :: ierror
+    f_status(1:3) = [f08_status%MPI_SOURCE, f08_status%MPI_TAG, f08_status%MPI_ERROR]
+    f_status(4:8) = f08_status%MPI_internal
+    if (present(ierror)) ierror = MPI_SUCCESS
+  end subroutine MPI_Status_f082f
+";
+
+/// The module, in free form.
+pub fn module(sections: &[Section], functions: &Functions) -> String {
+    let mut out = format!("{OPENING}{FIXED}{STATUS}");
+    let handles: Vec<&str> = sections.iter().filter_map(handle).collect();
+    for handle in &handles {
+        push(
+            &mut out,
+            format_args!("  type, bind(C) :: {handle}\n    integer :: MPI_VAL\n  end type {handle}"),
+        );
+    }
+    for (section, constant) in constants(sections) {
+        let (name, value) = (&constant.name, value_of(section, constant));
+        match handle(section) {
+            Some(handle) => {
+                push(&mut out, format_args!("  type({handle}), parameter :: {name} = {handle}({value})"))
+            }
+            None if section.kind == ConstantKind::Offset => {
+                push(
+                    &mut out,
+                    format_args!("  integer(kind=MPI_OFFSET_KIND), parameter :: {name} = {value}"),
+                );
+            }
+            None => push(&mut out, format_args!("  integer, parameter :: {name} = {value}")),
+        }
+    }
+    for (operator, word) in [("==", "equal"), ("/=", "differ")] {
+        push(&mut out, format_args!("  interface operator({operator})"));
+        for handle in &handles {
+            push(&mut out, format_args!("    module procedure {word}_{handle}"));
+        }
+        push(&mut out, format_args!("  end interface"));
+    }
+    for function in functions.all().filter(|function| has_subroutine(function)) {
+        for prefix in ["MPI", "PMPI"] {
+            let name = format!("{prefix}_{}", function.name);
+            push(&mut out, format_args!("  interface {name}"));
+            for large in forms(function) {
+                interface(&mut out, function, prefix, large);
+            }
+            push(&mut out, format_args!("  end interface"));
+        }
+    }
+    for handle in &handles {
+        for word in ["equal", "differ"] {
+            push(&mut out, format_args!("  private :: {word}_{handle}"));
+        }
+    }
+    push(&mut out, format_args!("contains"));
+    for handle in &handles {
+        for (operator, word) in [("==", "equal"), ("/=", "differ")] {
+            push(
+                &mut out,
+                format_args!(
+                    "  elemental logical function {word}_{handle}(one, other)\n    \
+                     type({handle}), intent(in) :: one, other\n    \
+                     {word}_{handle} = one%MPI_VAL {operator} other%MPI_VAL\n  \
+                     end function {word}_{handle}"
+                ),
+            );
+        }
+    }
+    out += CONVERSIONS;
+    out += "end module mpi_f08\n";
+    out
+}
+
+/// The name of a subroutine in the linker's spelling.
+pub fn symbol(function: &Function, prefix: &str, large: bool) -> String {
+    specific(function, prefix, large).to_lowercase() + "_"
+}
+
+/// The specific name of a subroutine (MPI 5.0, section 19.1.5).
+fn specific(function: &Function, prefix: &str, large: bool) -> String {
+    let (large, suffix) = (if large { "_c" } else { "" }, if has_buffer(function) { "ts" } else { "" });
+    format!("{prefix}_{}{large}_f08{suffix}", function.name)
+}
+
+/// The C type of a section's handles, if it has handles that Fortran knows.
+fn handle(section: &Section) -> Option<&str> {
+    match &section.kind {
+        ConstantKind::Handle(handle) if !handle.starts_with("MPI_T_") => Some(handle),
+        _ => None,
+    }
+}
+
+fn is_buffer(param: &Param) -> bool {
+    param.kind == Kind::Choice || param.kind == Kind::Address && param.direction == Direction::In
+}
+
+fn has_buffer(function: &Function) -> bool {
+    function.params.iter().any(is_buffer)
+}
+
+/// The forms of a function, each with whether counts are large. There is one if the types of the arguments
+/// are the same in both, as `MPI_ADDRESS_KIND` is `MPI_COUNT_KIND`: a generic name cannot have two then.
+pub fn forms(function: &Function) -> impl Iterator<Item = bool> {
+    let bytes = |text: &str| text.replace("MPI_ADDRESS_KIND", "8").replace("MPI_COUNT_KIND", "8");
+    let types = |large| function.params_of(large).map(|param| bytes(&of(param, large))).collect::<Vec<_>>();
+    let has_both = function.large && types(false) != types(true);
+    [false, true].into_iter().filter(move |large| !large || has_both)
+}
+
+/// The type of an argument.
+fn of(param: &Param, large: bool) -> String {
+    match &param.kind {
+        _ if is_buffer(param) => "type(*), dimension(..), contiguous".into(),
+        Kind::Address => "type(c_ptr)".into(),
+        Kind::Count | Kind::Extent if large => "integer(kind=MPI_COUNT_KIND)".into(),
+        Kind::Displ if large => "integer(kind=MPI_ADDRESS_KIND)".into(),
+        Kind::Aint | Kind::Extent | Kind::Attr => "integer(kind=MPI_ADDRESS_KIND)".into(),
+        Kind::BigCount => "integer(kind=MPI_COUNT_KIND)".into(),
+        Kind::Offset => "integer(kind=MPI_OFFSET_KIND)".into(),
+        Kind::Double => "double precision".into(),
+        Kind::Logical => "logical".into(),
+        Kind::Text => "character(len=*)".into(),
+        Kind::Status => "type(MPI_Status)".into(),
+        Kind::Object(handle) => format!("type({handle})"),
+        _ => "integer".into(),
+    }
+}
+
+fn interface(out: &mut String, function: &Function, prefix: &str, large: bool) {
+    let (name, symbol) = (specific(function, prefix, large), symbol(function, prefix, large));
+    let params = params_of(function, large);
+    let mut names: Vec<&str> = params.iter().map(|param| name_of(param)).collect();
+    let result = match &function.returns {
+        Returns::Value(Kind::Double) => Some("double precision"),
+        Returns::Value(_) => Some("integer(kind=MPI_ADDRESS_KIND)"),
+        _ => None,
+    };
+    let has_code = result.is_none() && !function.variadic;
+    if has_code {
+        names.push("ierror");
+    }
+    let (what, result_name) = match result {
+        Some(_) => ("function", " result(answer)"),
+        None => ("subroutine", ""),
+    };
+    push(
+        out,
+        format_args!(
+            "    {what} {name}( &\n      {}) &\n      bind(C, name=\"{symbol}\"){result_name}\n      import",
+            names.join(", &\n      ")
+        ),
+    );
+    if let Some(result) = result {
+        push(out, format_args!("      {result} :: answer"));
+    }
+    let is_begun = begins(function);
+    for param in params {
+        declare(out, param, large, is_begun);
+    }
+    if has_code {
+        push(out, format_args!("      integer, optional, intent(out) :: ierror"));
+    }
+    push(out, format_args!("    end {what} {name}"));
+}
+
+/// Returns true if a buffer may be in use after the call.
+fn begins(function: &Function) -> bool {
+    let name = function.name.as_str();
+    let has_request = function.params.iter().any(|param| param.name == "request");
+    let is_one_sided = function.params.iter().any(|param| param.kind == Kind::Object("MPI_Win"));
+    let is_split = name.ends_with("_begin") || name.ends_with("_end");
+    has_request || is_one_sided || is_split || name.contains("attach") || name == "Free_mem"
+}
+
+fn declare(out: &mut String, param: &Param, large: bool, is_begun: bool) {
+    let dimensions = match (&param.kind, param.dimensions) {
+        (Kind::Range, _) => "(3,*)",
+        (_, 0) => "",
+        _ => "(*)",
+    };
+    let intent = match (param.direction, &param.kind) {
+        (Direction::In, _) => ", intent(in)",
+        // MPI_STATUS_IGNORE is not written, and a buffer may be MPI_IN_PLACE or MPI_BOTTOM.
+        (_, Kind::Status | Kind::Choice) => "",
+        (Direction::Out, _) if dimensions.is_empty() => ", intent(out)",
+        (Direction::Out, _) => "",
+        (Direction::InOut, _) => ", intent(inout)",
+    };
+    // The library writes to a window's memory.
+    let intent = if param.kind == Kind::Address && is_buffer(param) { "" } else { intent };
+    let asynchronous = if is_begun && is_buffer(param) { ", asynchronous" } else { "" };
+    push(
+        out,
+        format_args!("      {}{intent}{asynchronous} :: {}{dimensions}", of(param, large), name_of(param)),
+    );
+}
