@@ -196,6 +196,10 @@ for windows in "" --windows; do
 done
 
 if [ -n "$all" ]; then
+    for provider in 'udp;ofi_rxd' shm; do
+        HEDDLE_FABRIC=$provider programs 2 1 --models per-vni-mutex \
+            -k '^(p2p|large|coll_all|threads_p2p|win_una|win_random|unexpected_f|partitioned$)' || exit
+    done
     models=$("$build/bin/heddle" models --names --form heddle | paste -sd ,)
     programs 2 1 --models "$models" -k "$on_machines" && programs 4 2 --models per-vni-mutex -k "$on_machines" || exit
     # It is built where the packages can be fetched. testSharedQuery takes it that all ranks share memory with rank 0.
