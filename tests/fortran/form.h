@@ -4,9 +4,11 @@
       implicit none
 #define COMM type(MPI_Comm)
 #define DATATYPE type(MPI_Datatype)
+#define ERRHANDLER type(MPI_Errhandler)
 #define GROUP type(MPI_Group)
 #define INFO type(MPI_Info)
 #define MESSAGE type(MPI_Message)
+#define OP type(MPI_Op)
 #define REQUEST type(MPI_Request)
 #define SESSION type(MPI_Session)
 #define WIN type(MPI_Win)
@@ -25,9 +27,11 @@
 #endif
 #define COMM integer
 #define DATATYPE integer
+#define ERRHANDLER integer
 #define GROUP integer
 #define INFO integer
 #define MESSAGE integer
+#define OP integer
 #define REQUEST integer
 #define SESSION integer
 #define WIN integer

@@ -6,22 +6,26 @@ use heddle_spec::function_table::Functions;
 use heddle_spec::mpi_f08;
 use heddle_spec::mpif::has_subroutine;
 
-/// The subroutines of `src/by_hand.rs`.
-const BY_HAND: [&str; 13] = [
-    "Comm_get_attr",
-    "Comm_set_attr",
-    "Info_create_env",
-    "Info_get",
-    "Info_get_string",
-    "Init",
-    "Init_thread",
-    "Pcontrol",
-    "Session_get_nth_pset",
-    "Type_get_attr",
-    "Type_set_attr",
-    "Win_get_attr",
-    "Win_set_attr",
-];
+/// The subroutines of `src/by_hand.rs` and, as they take functions of the program, `src/callbacks.rs`.
+fn is_by_hand(function: &Function) -> bool {
+    const NAMES: [&str; 13] = [
+        "Comm_get_attr",
+        "Comm_set_attr",
+        "Info_create_env",
+        "Info_get",
+        "Info_get_string",
+        "Init",
+        "Init_thread",
+        "Pcontrol",
+        "Session_get_nth_pset",
+        "Type_get_attr",
+        "Type_set_attr",
+        "Win_get_attr",
+        "Win_set_attr",
+    ];
+    let is_callback = |param: &Param| matches!(param.kind, Kind::Callback(..));
+    NAMES.contains(&function.name.as_str()) || function.params.iter().any(is_callback)
+}
 
 /// The form of a subroutine.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +48,7 @@ pub(crate) fn subroutines(functions: &Functions) -> String {
             if !has_subroutine(function) {
                 continue;
             }
-            let is_made = !BY_HAND.contains(&function.name.as_str());
+            let is_made = !is_by_hand(function);
             for large in mpi_f08::forms(function) {
                 declarations += &declaration(function, prefix, large);
                 for f08 in [false, true].into_iter().filter(|f08| is_made && (*f08 || !large)) {

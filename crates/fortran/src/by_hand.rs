@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 
-type Variable<'a, T = c_int> = &'a Cell<T>;
+pub(crate) type Variable<'a, T = c_int> = &'a Cell<T>;
 
 /// A body, the C functions that it calls, and the subroutines that call it: each under its name and that of
 /// the profiling interface, with its parameters and what becomes of them.
@@ -44,10 +44,12 @@ macro_rules! subroutines {
     };
 }
 
-/// The code of an error, which is optional in `mpi_f08`.
-type Code<'a> = Option<Variable<'a>>;
+pub(crate) use subroutines;
 
-fn tell(ierror: Code<'_>, code: c_int) {
+/// The code of an error, which is optional in `mpi_f08`.
+pub(crate) type Code<'a> = Option<Variable<'a>>;
+
+pub(crate) fn tell(ierror: Code<'_>, code: c_int) {
     if let Some(ierror) = ierror {
         ierror.set(code);
     }

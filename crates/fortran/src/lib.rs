@@ -17,9 +17,11 @@
 //! | `special.rs` | `MPI_BOTTOM`, `MPI_STATUS_IGNORE` and others that are known by their address |
 //! | `number_of.rs` | how many elements an array has that the communicator determines |
 //! | `by_hand.rs` | subroutines whose arguments differ from those in C |
+//! | `callbacks.rs` | functions of the program that MPI calls |
 
 mod array;
 mod by_hand;
+mod callbacks;
 mod descriptor;
 mod handle;
 mod logical;

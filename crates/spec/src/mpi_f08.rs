@@ -84,11 +84,16 @@ pub fn module(sections: &[Section], functions: &Functions) -> String {
         }
         push(&mut out, format_args!("  end interface"));
     }
+    callbacks(&mut out);
     for function in functions.all().filter(|function| has_subroutine(function)) {
         for prefix in ["MPI", "PMPI"] {
             let name = format!("{prefix}_{}", function.name);
             push(&mut out, format_args!("  interface {name}"));
             for large in forms(function) {
+                if large && has_large_callback(function) {
+                    // Procedures do not tell the forms apart.
+                    push(&mut out, format_args!("  end interface\n  interface {name}_c"));
+                }
                 interface(&mut out, function, prefix, large);
             }
             push(&mut out, format_args!("  end interface"));
@@ -118,6 +123,81 @@ pub fn module(sections: &[Section], functions: &Functions) -> String {
     out
 }
 
+/// The interfaces of functions that a program hands in, and the predefined ones.
+fn callbacks(out: &mut String) {
+    push(out, format_args!("  abstract interface"));
+    for (suffix, kind) in [("", ""), ("_c", "(kind=MPI_COUNT_KIND)")] {
+        push(
+            out,
+            format_args!(
+                "    subroutine MPI_User_function{suffix}(invec, inoutvec, len, datatype)\n      import\n      \
+                 type(c_ptr), value :: invec, inoutvec\n      integer{kind} :: len\n      \
+                 type(MPI_Datatype) :: datatype\n    end subroutine"
+            ),
+        );
+    }
+    for (object, handle) in [("Comm", "comm"), ("Win", "win"), ("File", "file"), ("Session", "session")] {
+        push(
+            out,
+            format_args!(
+                "    subroutine MPI_{object}_errhandler_function({handle}, error_code)\n      import\n      \
+                 type(MPI_{object}) :: {handle}\n      integer :: error_code\n    end subroutine"
+            ),
+        );
+    }
+    const OBJECTS: [(&str, &str, &str); 3] =
+        [("Comm", "MPI_Comm", "comm"), ("Type", "MPI_Datatype", "datatype"), ("Win", "MPI_Win", "win")];
+    for (object, handle, name) in OBJECTS {
+        push(out, format_args!("{}", copy(&format!("MPI_{object}_copy_attr_function"), handle, name)));
+        push(out, format_args!("{}", delete(&format!("MPI_{object}_delete_attr_function"), handle, name)));
+    }
+    *out += "    subroutine MPI_Grequest_query_function(extra_state, status, ierror)
+      import
+      integer(kind=MPI_ADDRESS_KIND) :: extra_state
+      type(MPI_Status) :: status
+      integer :: ierror
+    end subroutine
+    subroutine MPI_Grequest_free_function(extra_state, ierror)
+      import
+      integer(kind=MPI_ADDRESS_KIND) :: extra_state
+      integer :: ierror
+    end subroutine
+    subroutine MPI_Grequest_cancel_function(extra_state, complete, ierror)
+      import
+      integer(kind=MPI_ADDRESS_KIND) :: extra_state
+      logical :: complete
+      integer :: ierror
+    end subroutine
+  end interface
+  interface
+";
+    for (object, handle, name) in OBJECTS {
+        let upper = object.to_uppercase();
+        for function in ["NULL_COPY_FN", "DUP_FN"] {
+            push(out, format_args!("{}", copy(&format!("MPI_{upper}_{function}"), handle, name)));
+        }
+        push(out, format_args!("{}", delete(&format!("MPI_{upper}_NULL_DELETE_FN"), handle, name)));
+    }
+    push(out, format_args!("  end interface"));
+}
+
+fn copy(name: &str, handle: &str, object: &str) -> String {
+    format!(
+        "    subroutine {name}(old{object}, keyval, extra_state, attribute_val_in, &\n      \
+         attribute_val_out, flag, ierror)\n      import\n      type({handle}) :: old{object}\n      \
+         integer :: keyval, ierror\n      integer(kind=MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, &\n        \
+         attribute_val_out\n      logical :: flag\n    end subroutine"
+    )
+}
+
+fn delete(name: &str, handle: &str, object: &str) -> String {
+    format!(
+        "    subroutine {name}({object}, keyval, attribute_val, extra_state, ierror)\n      import\n      \
+         type({handle}) :: {object}\n      integer :: keyval, ierror\n      \
+         integer(kind=MPI_ADDRESS_KIND) :: attribute_val, extra_state\n    end subroutine"
+    )
+}
+
 /// The name of a subroutine in the linker's spelling.
 pub fn symbol(function: &Function, prefix: &str, large: bool) -> String {
     specific(function, prefix, large).to_lowercase() + "_"
@@ -139,6 +219,10 @@ fn handle(section: &Section) -> Option<&str> {
 
 fn is_buffer(param: &Param) -> bool {
     param.kind == Kind::Choice || param.kind == Kind::Address && param.direction == Direction::In
+}
+
+fn has_large_callback(function: &Function) -> bool {
+    function.params.iter().any(|param| matches!(param.kind, Kind::Callback(_, true)))
 }
 
 fn has_buffer(function: &Function) -> bool {
@@ -168,6 +252,10 @@ fn of(param: &Param, large: bool) -> String {
         Kind::Logical => "logical".into(),
         Kind::Text => "character(len=*)".into(),
         Kind::Status => "type(MPI_Status)".into(),
+        Kind::State => "integer(kind=MPI_ADDRESS_KIND)".into(),
+        Kind::Callback(name, has_large) => {
+            format!("procedure(MPI_{name}{})", if large && *has_large { "_c" } else { "" })
+        }
         Kind::Object(handle) => format!("type({handle})"),
         _ => "integer".into(),
     }
@@ -190,10 +278,14 @@ fn interface(out: &mut String, function: &Function, prefix: &str, large: bool) {
         Some(_) => ("function", " result(answer)"),
         None => ("subroutine", ""),
     };
+    // A bind(C) procedure would take bind(C) procedures alone; this one has the same symbol without.
+    let takes_procedures = params.iter().any(|param| matches!(param.kind, Kind::Callback(..)));
+    let binding =
+        if takes_procedures { String::new() } else { format!(" &\n      bind(C, name=\"{symbol}\")") };
     push(
         out,
         format_args!(
-            "    {what} {name}( &\n      {}) &\n      bind(C, name=\"{symbol}\"){result_name}\n      import",
+            "    {what} {name}( &\n      {}){binding}{result_name}\n      import",
             names.join(", &\n      ")
         ),
     );
@@ -233,6 +325,7 @@ fn declare(out: &mut String, param: &Param, large: bool, is_begun: bool) {
         (Direction::Out, _) => "",
         (Direction::InOut, _) => ", intent(inout)",
     };
+    let intent = if matches!(param.kind, Kind::Callback(..)) { "" } else { intent };
     // The library writes to a window's memory.
     let intent = if param.kind == Kind::Address && is_buffer(param) { "" } else { intent };
     let asynchronous = if is_begun && is_buffer(param) { ", asynchronous" } else { "" };

@@ -42,6 +42,7 @@ pub fn mpif_h(sections: &[Section], functions: &Functions) -> String {
     for (section, constant) in constants(sections) {
         declare(&mut out, section, constant);
     }
+    predefined(&mut out);
     for prefix in ["MPI", "PMPI"] {
         for function in functions.all() {
             let Returns::Value(kind @ (Kind::Double | Kind::Aint)) = &function.returns else { continue };
@@ -60,6 +61,7 @@ pub fn mpi_module(sections: &[Section], functions: &Functions) -> String {
     for (section, constant) in constants(sections) {
         declare(&mut out, section, constant);
     }
+    predefined(&mut out);
     out += "  interface\n";
     for function in functions.all().filter(|function| has_subroutine(function)) {
         for prefix in ["MPI", "PMPI"] {
@@ -70,19 +72,17 @@ pub fn mpi_module(sections: &[Section], functions: &Functions) -> String {
     out
 }
 
-/// Returns true if the function has a subroutine in Fortran. Those that take functions of the program, or
-/// lists of texts, have none yet.
+/// Returns true if the function has a subroutine in Fortran. Those that take
+/// lists of texts have none yet.
 pub fn has_subroutine(function: &Function) -> bool {
     let name = function.name.as_str();
     let is_for_c = name.starts_with("T_") || name.ends_with("_toint") || name.ends_with("_fromint");
-    let is_missing = |param: &Param| {
-        matches!(param.kind, Kind::Callback(..) | Kind::State)
-            || param.kind == Kind::Text && param.dimensions > 0 && param.name != "argv"
-    };
+    let is_missing = |param: &Param| param.kind == Kind::Text && param.dimensions > 0 && param.name != "argv";
     let is_spawn = name.starts_with("Comm_spawn");
-    let is_old = matches!(name, "Attr_get" | "Attr_put" | "Attr_delete" | "Keyval_free");
+    let is_old = matches!(name, "Attr_get" | "Attr_put" | "Attr_delete" | "Keyval_create" | "Keyval_free");
+    let is_of_files = name == "Register_datarep";
     let is_abi = name.starts_with("Abi_");
-    !(is_for_c || is_spawn || is_old || is_abi || function.params.iter().any(is_missing))
+    !(is_for_c || is_of_files || is_spawn || is_old || is_abi || function.params.iter().any(is_missing))
 }
 
 /// The constants that Fortran has under their own names, by section.
@@ -101,6 +101,15 @@ fn declare(out: &mut String, section: &Section, constant: &Constant) {
     push(out, format_args!("      integer{kind} {name}\n      parameter ({name}={value})"));
 }
 
+/// Declares the predefined procedures for attributes.
+fn predefined(out: &mut String) {
+    for object in ["COMM", "TYPE", "WIN"] {
+        for name in ["NULL_COPY_FN", "DUP_FN", "NULL_DELETE_FN"] {
+            push(out, format_args!("      external MPI_{object}_{name}"));
+        }
+    }
+}
+
 /// A constant's value in Fortran: the longest text has no null (MPI 5.0, section 2.6).
 pub(crate) fn value_of(section: &Section, constant: &Constant) -> i64 {
     constant.value - i64::from(constant.name.starts_with("MPI_MAX_") && section.group == LENGTHS)
@@ -116,7 +125,9 @@ pub(crate) fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
 /// The Fortran type of a kind.
 fn of_kind(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Aint | Kind::Extent | Kind::Attr | Kind::Address => "integer(kind=MPI_ADDRESS_KIND)",
+        Kind::Aint | Kind::Extent | Kind::Attr | Kind::State | Kind::Address => {
+            "integer(kind=MPI_ADDRESS_KIND)"
+        }
         Kind::BigCount => "integer(kind=MPI_COUNT_KIND)",
         Kind::Offset => "integer(kind=MPI_OFFSET_KIND)",
         Kind::Double => "double precision",
@@ -174,6 +185,9 @@ fn declare_param(out: &mut String, param: &Param) {
             ),
         );
         return;
+    }
+    if let Kind::Callback(..) = param.kind {
+        return push(out, format_args!("      external :: {name}"));
     }
     let dimensions = match (&param.kind, param.dimensions) {
         (Kind::Range, _) => "(3,*)",
