@@ -211,6 +211,8 @@ fi
 programs 4 1 --models per-vni-mutex -k '^(sessions_again|threads_sessions)' || exit
 # Nor is a flush complete because other threads' operations are.
 programs 2 1 --models per-vni-mutex -k '^win_flush_threads' || exit
+# Threads that access and expose a window do not block each other in one critical section.
+programs 2 1 --models global-mutex -k '^win_post_threads' || exit
 models=$("$build/bin/heddle" models --names --form heddle | tail -n +2 | paste -sd ,)
 programs 2 1 --models per-vni-mutex --few 12 -k \
     '^(abort|buffers|cancel|coll_(all|many|messages|requests)|comm_(create|free_p)|error_fatal|graph|intercomm|large|late|neigh|p2p|partitioned$|pers|probe|sessions_(after|errors)|signals|test_s|threads_(comm|order|p2p|partitioned|wait)|trunc|type_mess|unexpected_f|wild|win_(e|h|lock_l|random|una|wi))' \

@@ -20,6 +20,8 @@ fn wrong_epoch(message: &str) -> Error {
 }
 
 impl Window {
+    /// The lock is never held while a thread waits for another process: it makes progress then, and where a
+    /// model has one critical section waits for the threads inside, which may want this lock.
     fn active(&self) -> MutexGuard<'_, State> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,13 +63,14 @@ impl Window {
         if active.exposed.is_some() {
             return Err(wrong_epoch("the memory is exposed already: MPI_Win_wait ends that epoch"));
         }
+        active.exposed = Some(ranks.clone());
+        drop(active);
         self.complete_all();
-        for rank in &ranks {
+        for rank in ranks {
             let posted = self.remote().geometry().posted(self.rank());
-            self.remote().change(*rank, posted, Change::Add(1));
-            self.remote().wake(*rank);
+            self.remote().change(rank, posted, Change::Add(1));
+            self.remote().wake(rank);
         }
-        active.exposed = Some(ranks);
         Ok(())
     }
 
@@ -118,13 +121,15 @@ impl Window {
     /// # Errors
     /// `MPI_ERR_RMA_SYNC` if none was started.
     pub fn complete(&self) -> Result<()> {
-        let mut active = self.active();
-        let ranks = active.started.take();
+        let ranks = self.active().started.take();
         let ranks = ranks.ok_or_else(|| wrong_epoch("no access was started: MPI_Win_start begins one"))?;
+        // Until here the targets refuse another start.
         self.complete_all();
+        let active = self.active();
         self.is_started.store(false, Ordering::SeqCst);
+        ranks.iter().for_each(|rank| self.targets()[*rank].withdraw(access::STARTED));
+        drop(active);
         for rank in ranks {
-            self.targets()[rank].withdraw(access::STARTED);
             let completed = self.remote().geometry().completed(self.rank());
             self.remote().change(rank, completed, Change::Add(1));
             self.remote().wake(rank);
