@@ -75,6 +75,7 @@ program messages
     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierror)
     call check(requests(1) == old .and. in(3) == left + 3, 'persistent ones')
   end do
+  call check(TAG_AT(MPI_STATUSES_IGNORE, 1) == 0 .and. TAG(MPI_STATUS_IGNORE) == 0, 'what is ignored')
   call MPI_Request_free(requests(1), ierror)
   call MPI_Request_free(requests(2), ierror)
   call check(requests(1) == MPI_REQUEST_NULL, 'MPI_Request_free')

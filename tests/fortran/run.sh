@@ -65,13 +65,19 @@ programs() { # programs COMPILER NAME
     done
 }
 
-# Every constant of mpif.h has the value of C, but for the greatest lengths of texts, which have no null in Fortran.
-constants() {
-    local names
+# Every constant has the value of C, but for the greatest lengths of texts, which have no null in Fortran.
+constants() { # constants MODULE
+    local names handles name less value
     names=$(sed -n 's/^ *parameter (\(MPI_[A-Z_0-9a-z]*\)=.*/\1/p' "$build/include/mpif.h" | grep -v '_KIND$\|^MPI_\(STATUS_SIZE\|SOURCE\|TAG\|ERROR\|SUBARRAYS.*\|ASYNC.*\)$')
+    handles=
+    [ "$1" = mpi ] || handles=$(sed -n 's/^ *type(MPI_[A-Za-z]*), parameter :: \(MPI_[A-Z0-9_]*\) = .*/\1/p' "$build/lib/heddle-fortran/$1.f90")
     {
-        printf 'program constants\n  use mpi\n'
-        for name in $names; do printf "  print '(a,i0)', '%s ', %s\n" "$name" "$name"; done
+        printf 'program constants\n  use %s\n' "$1"
+        for name in $names; do
+            value=$name
+            ! grep -qx "$name" <<<"$handles" || value=$name%MPI_VAL
+            printf "  print '(a,i0)', '%s ', %s\n" "$name" "$value"
+        done
         printf 'end program\n'
     } >constants.f90
     {
@@ -85,8 +91,10 @@ constants() {
     "$build/bin/mpifort" -o constants constants.f90 && "$build/bin/mpicc" -o constants_in_c constants_in_c.c \
         && ./constants >fortran && ./constants_in_c >c && [ "$(wc -l <c)" -gt 250 ] && diff fortran c
 }
-constants >"$work/output" 2>&1
-outcome "constants" $?
+for module in mpi mpi_f08; do
+    constants "$module" >"$work/output" 2>&1
+    outcome "constants of $module" $?
+done
 
 # compiles STATEMENT: with mpi_f08
 compiles() {

@@ -6,8 +6,8 @@ use heddle_spec::function_table::Functions;
 use heddle_spec::mpi_f08;
 use heddle_spec::mpif::has_subroutine;
 
-/// The subroutines of `src/by_hand.rs` and, as they take functions of the program, `src/callbacks.rs`.
-fn is_by_hand(function: &Function) -> bool {
+/// The subroutines of `src/hand_written.rs` and, as they take functions of the program, `src/callbacks.rs`.
+fn is_hand_written(function: &Function) -> bool {
     const NAMES: [&str; 13] = [
         "Comm_get_attr",
         "Comm_set_attr",
@@ -48,7 +48,7 @@ pub(crate) fn subroutines(functions: &Functions) -> String {
             if !has_subroutine(function) {
                 continue;
             }
-            let is_made = !is_by_hand(function);
+            let is_made = !is_hand_written(function);
             for large in mpi_f08::forms(function) {
                 declarations += &declaration(function, prefix, large);
                 for f08 in [false, true].into_iter().filter(|f08| is_made && (*f08 || !large)) {
@@ -129,7 +129,7 @@ fn c_param(param: &Param, large: bool) -> String {
     }
 }
 
-/// What becomes of the arguments of a subroutine.
+/// The text of a subroutine: its parameters, and the conversion of each to an argument in C.
 #[derive(Default)]
 struct Conversion {
     /// Its parameters, and behind them the lengths of texts.
@@ -228,12 +228,13 @@ impl Conversion {
             format!("{name}: *mut c_char")
         };
         if param.direction == Direction::In {
-            let given = if function.name.starts_with("Info_") { "given_trimmed" } else { "given" };
-            self.before += &format!("let {text} = text::{given}({name}, {length});\n");
+            let to_c = if function.name.starts_with("Info_") { "to_c_trimmed" } else { "to_c" };
+            self.before += &format!("let {text} = text::{to_c}({name}, {length});\n");
             return (taken, format!("{text}.as_ptr().cast_mut()"));
         }
-        self.before += &format!("let mut {text} = text::room();\n");
-        self.behind += &format!("if code == MPI_SUCCESS {{ text::store(&{text}, {name}, {length}); }}\n");
+        self.before += &format!("let mut {text} = text::buffer();\n");
+        self.behind +=
+            &format!("if code == MPI_SUCCESS {{ text::to_fortran(&{text}, {name}, {length}); }}\n");
         (taken, format!("{text}.as_mut_ptr().cast()"))
     }
 
@@ -248,13 +249,13 @@ impl Conversion {
                 (taken, format!("&raw mut {value}"))
             }
             (Some(length), Direction::In) => {
-                self.before += &format!("let mut {value} = given({name}, {length}, logical::to_c);\n");
+                self.before += &format!("let mut {value} = array::to_c({name}, {length}, logical::to_c);\n");
                 (taken, format!("{value}.as_mut_ptr()"))
             }
             (Some(length), _) => {
-                self.before += &format!("let mut {value} = room({length});\n");
+                self.before += &format!("let mut {value} = array::zeroed({length});\n");
                 self.behind += &format!(
-                    "if code == MPI_SUCCESS {{ array::store(&mut {value}, {name}, logical::to_fortran); }}\n"
+                    "if code == MPI_SUCCESS {{ array::to_fortran(&mut {value}, {name}, logical::to_fortran); }}\n"
                 );
                 (taken, format!("{value}.as_mut_ptr()"))
             }
@@ -285,7 +286,7 @@ impl Conversion {
             return (taken, format!("&raw mut {value}"));
         };
         self.before += &if is_out {
-            format!("let mut {value} = room::<Handle>({length});\n")
+            format!("let mut {value} = array::zeroed::<Handle>({length});\n")
         } else {
             // Under MPI_IN_PLACE there need not be types of what is sent.
             let length = match function.params.first() {
@@ -295,12 +296,12 @@ impl Conversion {
                 }
                 _ => length,
             };
-            format!("let mut {value} = given({name}, {length}, |handle| {});\n", from_int("handle"))
+            format!("let mut {value} = array::to_c({name}, {length}, |handle| {});\n", from_int("handle"))
         };
         if param.direction != Direction::In {
             let condition = if is_out { "if code == MPI_SUCCESS " } else { "" };
             self.behind += &format!(
-                "{condition}{{ array::store(&mut {value}, {name}, |handle| {}); }}\n",
+                "{condition}{{ array::to_fortran(&mut {value}, {name}, |handle| {}); }}\n",
                 to_int("handle")
             );
         }

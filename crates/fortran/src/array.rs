@@ -26,22 +26,22 @@ impl<T: Copy + Default> Array<T> {
     }
 }
 
-/// Room for so many elements; none if the number is negative, of which the MPI library complains.
-pub(crate) fn room<T: Copy + Default>(len: impl Into<i64>) -> Array<T> {
+/// An array of `len` zeros. It is empty if `len` is negative, of which the MPI library complains.
+pub(crate) fn zeroed<T: Copy + Default>(len: impl Into<i64>) -> Array<T> {
     let len = usize::try_from(len.into()).unwrap_or(0);
     if len <= SHORT { Array::Short([T::default(); SHORT], len) } else { Array::Long(vec![T::default(); len]) }
 }
 
-/// The elements of Fortran's array, each converted.
+/// Converts each element of Fortran's array.
 ///
 /// # Safety
-/// There are so many.
-pub(crate) unsafe fn given<T: Copy + Default>(
+/// The array has `len` elements.
+pub(crate) unsafe fn to_c<T: Copy + Default>(
     from: *const c_int,
     len: impl Into<i64>,
     convert: impl Fn(c_int) -> T,
 ) -> Array<T> {
-    let mut array = room(len);
+    let mut array = zeroed(len);
     let elements = array.elements();
     // SAFETY: by the caller's promise.
     let from = unsafe { std::slice::from_raw_parts(from, elements.len()) };
@@ -51,11 +51,11 @@ pub(crate) unsafe fn given<T: Copy + Default>(
     array
 }
 
-/// Stores elements in Fortran's array, each converted.
+/// Converts each element, and stores it in Fortran's array.
 ///
 /// # Safety
-/// It has room for them.
-pub(crate) unsafe fn store<T: Copy + Default>(
+/// Fortran's array is as long.
+pub(crate) unsafe fn to_fortran<T: Copy + Default>(
     array: &mut Array<T>,
     to: *mut c_int,
     convert: impl Fn(T) -> c_int,
@@ -71,7 +71,7 @@ pub(crate) unsafe fn store<T: Copy + Default>(
 /// Makes positions in an array begin with 1.
 ///
 /// # Safety
-/// There are so many positions.
+/// There are `len` positions.
 pub(crate) unsafe fn count_from_one(positions: *mut c_int, len: c_int) {
     let len = usize::try_from(len).unwrap_or(0);
     // SAFETY: by the caller's promise.

@@ -5,7 +5,7 @@
 //! procedure gets the same one again. `mpi_f08` passes the same arguments as `mpif.h`: a `type(C_PTR), value`
 //! is an address, too.
 
-use crate::by_hand::{Code, Variable, subroutines, tell};
+use crate::hand_written::{Ierror, Variable, set_ierror, subroutines};
 use crate::handle::{Handle, from_int, to_int};
 use crate::logical;
 use crate::subroutines as c;
@@ -27,7 +27,7 @@ impl Procedures {
         Procedures([const { AtomicUsize::new(0) }; MOST])
     }
 
-    /// The number of a procedure; `None` if there are too many.
+    /// The number of a procedure, which gets one if it has none; `None` if all are taken.
     fn number(&self, procedure: usize) -> Option<usize> {
         self.0.iter().position(|slot| {
             let taken = slot.compare_exchange(0, procedure, Ordering::AcqRel, Ordering::Acquire);
@@ -50,8 +50,8 @@ static SESSION_HANDLERS: Procedures = Procedures::new();
 type Operator<T> = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut T, *mut c_int);
 
 unsafe extern "C" fn operator<const NUMBER: usize>(
-    given: *mut c_void,
-    result: *mut c_void,
+    invec: *mut c_void,
+    inoutvec: *mut c_void,
     len: *mut c_int,
     datatype: *mut Handle,
 ) {
@@ -60,12 +60,12 @@ unsafe extern "C" fn operator<const NUMBER: usize>(
     // SAFETY: MPI passes a handle.
     let mut datatype = to_int(unsafe { *datatype }, c::MPI_Type_toint);
     // SAFETY: the arguments are MPI's.
-    unsafe { procedure(given, result, len, &raw mut datatype) };
+    unsafe { procedure(invec, inoutvec, len, &raw mut datatype) };
 }
 
 unsafe extern "C" fn large_operator<const NUMBER: usize>(
-    given: *mut c_void,
-    result: *mut c_void,
+    invec: *mut c_void,
+    inoutvec: *mut c_void,
     len: *mut i64,
     datatype: *mut Handle,
 ) {
@@ -74,7 +74,7 @@ unsafe extern "C" fn large_operator<const NUMBER: usize>(
     // SAFETY: MPI passes a handle.
     let mut datatype = to_int(unsafe { *datatype }, c::MPI_Type_toint);
     // SAFETY: the arguments are MPI's.
-    unsafe { procedure(given, result, len, &raw mut datatype) };
+    unsafe { procedure(invec, inoutvec, len, &raw mut datatype) };
 }
 
 type ErrorHandler = unsafe extern "C" fn(*mut c_int, *mut c_int);
@@ -121,14 +121,14 @@ type MakeOperator = unsafe extern "C" fn(*mut c_void, c_int, *mut Handle) -> c_i
 subroutines! {
     op_create [MPI_Op_create PMPI_Op_create]
     "mpi_op_create_" "pmpi_op_create_" "mpi_op_create_f08_" "pmpi_op_create_f08_"
-    (procedure: *const c_void, commutes: Variable<'_>, op: Variable<'_>, ierror: Code<'_>)
+    (procedure: *const c_void, commutes: Variable<'_>, op: Variable<'_>, ierror: Ierror<'_>)
 }
 
 unsafe fn op_create(
     procedure: *const c_void,
     commutes: Variable<'_>,
     op: Variable<'_>,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: MakeOperator,
 ) {
     let commutes = logical::to_c(commutes.get());
@@ -136,13 +136,13 @@ unsafe fn op_create(
         // SAFETY: the function lives as long as the process.
         unsafe { call(OPERATOR_FUNCTIONS[number] as *mut c_void, commutes, op) }
     });
-    tell(ierror, code);
+    set_ierror(ierror, code);
 }
 
 subroutines! {
     op_create_large [MPI_Op_create_c PMPI_Op_create_c]
     "mpi_op_create_c_f08_" "pmpi_op_create_c_f08_"
-    (procedure: *const c_void, commutes: Variable<'_>, op: Variable<'_>, ierror: Code<'_>)
+    (procedure: *const c_void, commutes: Variable<'_>, op: Variable<'_>, ierror: Ierror<'_>)
     => (procedure, commutes, op, ierror)
 }
 
@@ -150,7 +150,7 @@ unsafe fn op_create_large(
     procedure: *const c_void,
     commutes: Variable<'_>,
     op: Variable<'_>,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: MakeOperator,
 ) {
     let commutes = logical::to_c(commutes.get());
@@ -158,26 +158,26 @@ unsafe fn op_create_large(
         // SAFETY: the function lives as long as the process.
         unsafe { call(LARGE_OPERATOR_FUNCTIONS[number] as *mut c_void, commutes, op) }
     });
-    tell(ierror, code);
+    set_ierror(ierror, code);
 }
 
 macro_rules! create_errhandler {
     ($body:ident $procedures:ident $functions:ident [$c:ident $pc:ident] $($symbol:literal)+) => {
         subroutines! {
-            $body [$c $pc] $($symbol)+ (procedure: *const c_void, errhandler: Variable<'_>, ierror: Code<'_>)
+            $body [$c $pc] $($symbol)+ (procedure: *const c_void, errhandler: Variable<'_>, ierror: Ierror<'_>)
         }
 
         unsafe fn $body(
             procedure: *const c_void,
             errhandler: Variable<'_>,
-            ierror: Code<'_>,
+            ierror: Ierror<'_>,
             call: unsafe extern "C" fn(*mut c_void, *mut Handle) -> c_int,
         ) {
             let code = made(&$procedures, procedure, errhandler, c::MPI_Errhandler_toint, |number, handler| {
                 // SAFETY: the function lives as long as the process.
                 unsafe { call($functions[number] as *mut c_void, handler) }
             });
-            tell(ierror, code);
+            set_ierror(ierror, code);
         }
     };
 }
@@ -264,7 +264,7 @@ macro_rules! create_keyval {
 
         subroutines! {
             $body [$c $pc] $($symbol)+
-            (copy: Copy, delete: Delete, keyval: Variable<'_>, state: Variable<'_, isize>, ierror: Code<'_>)
+            (copy: Copy, delete: Delete, keyval: Variable<'_>, state: Variable<'_, isize>, ierror: Ierror<'_>)
         }
 
         unsafe fn $body(
@@ -272,13 +272,13 @@ macro_rules! create_keyval {
             delete: Delete,
             keyval: Variable<'_>,
             state: Variable<'_, isize>,
-            ierror: Code<'_>,
+            ierror: Ierror<'_>,
             call: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut c_void) -> c_int,
         ) {
             let key = Box::into_raw(Box::new(Key { copy, delete, state: state.get() }));
             let (copy, delete) = ($copy as *mut c_void, $delete as *mut c_void);
             // SAFETY: both functions and the key live as long as the process.
-            tell(ierror, unsafe { call(copy, delete, keyval.as_ptr(), key.cast()) });
+            set_ierror(ierror, unsafe { call(copy, delete, keyval.as_ptr(), key.cast()) });
         }
     };
 }
@@ -378,7 +378,7 @@ subroutines! {
     "mpi_grequest_start_" "pmpi_grequest_start_" "mpi_grequest_start_f08_" "pmpi_grequest_start_f08_"
     (
         query: Query, free: Free, cancel: Cancel, state: Variable<'_, isize>, request: Variable<'_>,
-        ierror: Code<'_>,
+        ierror: Ierror<'_>,
     )
 }
 
@@ -388,7 +388,7 @@ unsafe fn grequest_start(
     cancel_of: Cancel,
     state: Variable<'_, isize>,
     request: Variable<'_>,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void, *mut Handle) -> c_int,
 ) {
     let procedures = Generalized { query: query_of, free: free_of, cancel: cancel_of, state: state.get() };
@@ -403,5 +403,5 @@ unsafe fn grequest_start(
         // SAFETY: MPI has not taken it.
         drop(unsafe { Box::from_raw(procedures) });
     }
-    tell(ierror, code);
+    set_ierror(ierror, code);
 }

@@ -16,13 +16,13 @@
 //! | `descriptor.rs` | buffers and characters of the module `mpi_f08` |
 //! | `special.rs` | `MPI_BOTTOM`, `MPI_STATUS_IGNORE` and others that are known by their address |
 //! | `number_of.rs` | how many elements an array has that the communicator determines |
-//! | `by_hand.rs` | subroutines whose arguments differ from those in C |
+//! | `hand_written.rs` | subroutines whose arguments differ from those in C |
 //! | `callbacks.rs` | functions of the program that MPI calls |
 
 mod array;
-mod by_hand;
 mod callbacks;
 mod descriptor;
+mod hand_written;
 mod handle;
 mod logical;
 mod number_of;
@@ -37,7 +37,6 @@ mod text;
 #[allow(non_snake_case, unreachable_pub, missing_docs, clashing_extern_declarations)]
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::multiple_unsafe_ops_per_block)]
 mod subroutines {
-    use crate::array::{given, room};
     use crate::descriptor::Descriptor;
     use crate::handle::Handle;
     use crate::{array, handle, logical, number_of, special, text};

@@ -2,19 +2,19 @@
 
 use std::ffi::{CString, c_char};
 
-/// Room for the longest text that MPI returns, `MPI_MAX_LIBRARY_VERSION_STRING` (the longest of its kind).
-pub(crate) type Room = [u8; 8192];
+/// The longest text that MPI returns (`MPI_MAX_LIBRARY_VERSION_STRING`), in bytes.
+const LONGEST: usize = 8192;
 
-/// An empty text, with room for any.
-pub(crate) fn room() -> Room {
-    [0; 8192]
+/// A buffer for any text that MPI returns.
+pub(crate) fn buffer() -> [u8; LONGEST] {
+    [0; LONGEST]
 }
 
-/// C's form of a character argument without its trailing blanks; it ends at a null, if it has one.
+/// Converts `len` characters to a text of C, without trailing blanks. A null ends the text.
 ///
 /// # Safety
-/// There are so many characters.
-pub(crate) unsafe fn given(from: *const c_char, len: usize) -> CString {
+/// The characters at `from` are valid.
+pub(crate) unsafe fn to_c(from: *const c_char, len: usize) -> CString {
     // SAFETY: by the caller's promise.
     let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) };
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(len);
@@ -26,10 +26,10 @@ pub(crate) unsafe fn given(from: *const c_char, len: usize) -> CString {
 /// section 10).
 ///
 /// # Safety
-/// There are so many characters.
-pub(crate) unsafe fn given_trimmed(from: *const c_char, len: usize) -> CString {
+/// The characters at `from` are valid.
+pub(crate) unsafe fn to_c_trimmed(from: *const c_char, len: usize) -> CString {
     // SAFETY: by the caller's promise.
-    let text = unsafe { given(from, len) };
+    let text = unsafe { to_c(from, len) };
     let blanks = text.as_bytes().iter().take_while(|&&byte| byte == b' ').count();
     CString::new(&text.as_bytes()[blanks..]).unwrap_or_default()
 }
@@ -37,8 +37,8 @@ pub(crate) unsafe fn given_trimmed(from: *const c_char, len: usize) -> CString {
 /// Stores a text in a character argument: what does not fit is cut off, and the rest is blank.
 ///
 /// # Safety
-/// There is room for so many characters.
-pub(crate) unsafe fn store(text: &[u8], to: *mut c_char, len: usize) {
+/// The `len` characters at `to` may be written.
+pub(crate) unsafe fn to_fortran(text: &[u8], to: *mut c_char, len: usize) {
     // SAFETY: by the caller's promise.
     let to = unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), len) };
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len()).min(len);

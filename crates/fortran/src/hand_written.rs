@@ -1,5 +1,5 @@
 //! Subroutines whose arguments differ from those of the function in C. A number or a handle of the program is
-//! a [`Variable`]: the same one may be passed twice.
+//! a [`Variable`], which a program may pass for two arguments.
 
 use crate::descriptor::Descriptor;
 use crate::handle::{Handle, from_int, to_int};
@@ -46,10 +46,10 @@ macro_rules! subroutines {
 
 pub(crate) use subroutines;
 
-/// The code of an error, which is optional in `mpi_f08`.
-pub(crate) type Code<'a> = Option<Variable<'a>>;
+/// The variable for an error code, which is optional in `mpi_f08`.
+pub(crate) type Ierror<'a> = Option<Variable<'a>>;
 
-pub(crate) fn tell(ierror: Code<'_>, code: c_int) {
+pub(crate) fn set_ierror(ierror: Ierror<'_>, code: c_int) {
     if let Some(ierror) = ierror {
         ierror.set(code);
     }
@@ -60,27 +60,27 @@ type Characters = (*mut c_char, usize);
 
 type Arguments = *mut *mut *mut c_char;
 
-subroutines! { init [MPI_Init PMPI_Init] "mpi_init_" "pmpi_init_" "mpi_init_f08_" "pmpi_init_f08_" (ierror: Code<'_>) }
+subroutines! { init [MPI_Init PMPI_Init] "mpi_init_" "pmpi_init_" "mpi_init_f08_" "pmpi_init_f08_" (ierror: Ierror<'_>) }
 
-unsafe fn init(ierror: Code<'_>, call: unsafe extern "C" fn(*mut c_int, Arguments) -> c_int) {
+unsafe fn init(ierror: Ierror<'_>, call: unsafe extern "C" fn(*mut c_int, Arguments) -> c_int) {
     // SAFETY: the library takes null for both.
-    tell(ierror, unsafe { call(null_mut(), null_mut()) });
+    set_ierror(ierror, unsafe { call(null_mut(), null_mut()) });
 }
 
 subroutines! {
     init_thread [MPI_Init_thread PMPI_Init_thread]
     "mpi_init_thread_" "pmpi_init_thread_" "mpi_init_thread_f08_" "pmpi_init_thread_f08_"
-    (required: Variable<'_>, provided: Variable<'_>, ierror: Code<'_>)
+    (required: Variable<'_>, provided: Variable<'_>, ierror: Ierror<'_>)
 }
 
 unsafe fn init_thread(
     required: Variable<'_>,
     provided: Variable<'_>,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: unsafe extern "C" fn(*mut c_int, Arguments, c_int, *mut c_int) -> c_int,
 ) {
     // SAFETY: the library takes null for the arguments of the program, and there is room for the answer.
-    tell(ierror, unsafe { call(null_mut(), null_mut(), required.get(), provided.as_ptr()) });
+    set_ierror(ierror, unsafe { call(null_mut(), null_mut(), required.get(), provided.as_ptr()) });
 }
 
 subroutines! {
@@ -96,12 +96,12 @@ unsafe fn pcontrol(level: Variable<'_>, call: unsafe extern "C" fn(c_int, ...) -
 subroutines! {
     info_create_env [MPI_Info_create_env PMPI_Info_create_env]
     "mpi_info_create_env_" "pmpi_info_create_env_" "mpi_info_create_env_f08_" "pmpi_info_create_env_f08_"
-    (info: Variable<'_>, ierror: Code<'_>)
+    (info: Variable<'_>, ierror: Ierror<'_>)
 }
 
 unsafe fn info_create_env(
     info: Variable<'_>,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: unsafe extern "C" fn(c_int, *mut *mut c_char, *mut Handle) -> c_int,
 ) {
     let mut made = 0;
@@ -110,7 +110,7 @@ unsafe fn info_create_env(
     if code == MPI_SUCCESS {
         info.set(to_int(made, c::MPI_Info_toint));
     }
-    tell(ierror, code);
+    set_ierror(ierror, code);
 }
 
 /// A text that C returns to Fortran, whose length in C counts the null.
@@ -120,8 +120,8 @@ struct Returned {
 }
 
 impl Returned {
-    /// Room for so many characters; C is asked for the length alone if there are none.
-    fn room(len: c_int) -> Returned {
+    /// A buffer for `len` characters. If `len` is 0, C returns the length of the text only.
+    fn buffer(len: c_int) -> Returned {
         let bytes = vec![0; usize::try_from(len).unwrap_or(0) + 1];
         Returned { bytes, len: if len > 0 { len + 1 } else { len } }
     }
@@ -130,14 +130,14 @@ impl Returned {
         self.bytes.as_mut_ptr().cast()
     }
 
-    /// Stores the text, if one was asked for.
+    /// Stores the text in Fortran's variable, unless C has returned the length only.
     ///
     /// # Safety
-    /// There is room for so many characters.
-    unsafe fn store(&self, to: *mut c_char, len: usize) {
+    /// The `len` characters at `to` may be written.
+    unsafe fn to_fortran(&self, to: *mut c_char, len: usize) {
         if self.bytes.len() > 1 {
             // SAFETY: by the caller's promise.
-            unsafe { text::store(&self.bytes, to, len) };
+            unsafe { text::to_fortran(&self.bytes, to, len) };
         }
     }
 }
@@ -147,12 +147,12 @@ subroutines! {
     "mpi_info_get_" "pmpi_info_get_"
     (
         info: Variable<'_>, key: *mut c_char, valuelen: Variable<'_>, value: *mut c_char, flag: Variable<'_>,
-        ierror: Code<'_>, key_len: usize, value_len: usize,
+        ierror: Ierror<'_>, key_len: usize, value_len: usize,
     ) => (info, (key, key_len), valuelen, (value, value_len), flag, ierror)
     "mpi_info_get_f08_" "pmpi_info_get_f08_"
     (
         info: Variable<'_>, key: &Descriptor, valuelen: Variable<'_>, value: &Descriptor, flag: Variable<'_>,
-        ierror: Code<'_>,
+        ierror: Ierror<'_>,
     ) => (info, key.characters(), valuelen, value.characters(), flag, ierror)
 }
 
@@ -162,24 +162,24 @@ unsafe fn info_get(
     valuelen: Variable<'_>,
     (value, value_len): Characters,
     flag: Variable<'_>,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: unsafe extern "C" fn(Handle, *mut c_char, c_int, *mut c_char, *mut c_int) -> c_int,
 ) {
     // SAFETY: the program's text.
-    let key = unsafe { text::given_trimmed(key, key_len) };
+    let key = unsafe { text::to_c_trimmed(key, key_len) };
     let info = from_int(info.get(), c::MPI_Info_fromint);
     let (len, mut is_set) = (valuelen.get(), 0);
-    let mut found = Returned::room(len);
+    let mut found = Returned::buffer(len);
     // SAFETY: there is room for the value and its null.
     let code = unsafe { call(info, key.as_ptr().cast_mut(), len, found.as_mut_ptr(), &raw mut is_set) };
     if code == MPI_SUCCESS {
         flag.set(logical::to_fortran(is_set));
         if is_set != 0 {
             // SAFETY: the program's text.
-            unsafe { found.store(value, value_len) };
+            unsafe { found.to_fortran(value, value_len) };
         }
     }
-    tell(ierror, code);
+    set_ierror(ierror, code);
 }
 
 subroutines! {
@@ -187,12 +187,12 @@ subroutines! {
     "mpi_info_get_string_" "pmpi_info_get_string_"
     (
         info: Variable<'_>, key: *mut c_char, buflen: Variable<'_>, value: *mut c_char, flag: Variable<'_>,
-        ierror: Code<'_>, key_len: usize, value_len: usize,
+        ierror: Ierror<'_>, key_len: usize, value_len: usize,
     ) => (info, (key, key_len), buflen, (value, value_len), flag, ierror)
     "mpi_info_get_string_f08_" "pmpi_info_get_string_f08_"
     (
         info: Variable<'_>, key: &Descriptor, buflen: Variable<'_>, value: &Descriptor, flag: Variable<'_>,
-        ierror: Code<'_>,
+        ierror: Ierror<'_>,
     ) => (info, key.characters(), buflen, value.characters(), flag, ierror)
 }
 
@@ -202,13 +202,13 @@ unsafe fn info_get_string(
     buflen: Variable<'_>,
     (value, value_len): Characters,
     flag: Variable<'_>,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: unsafe extern "C" fn(Handle, *mut c_char, *mut c_int, *mut c_char, *mut c_int) -> c_int,
 ) {
     // SAFETY: the program's text.
-    let key = unsafe { text::given_trimmed(key, key_len) };
+    let key = unsafe { text::to_c_trimmed(key, key_len) };
     let info = from_int(info.get(), c::MPI_Info_fromint);
-    let (mut found, mut is_set) = (Returned::room(buflen.get()), 0);
+    let (mut found, mut is_set) = (Returned::buffer(buflen.get()), 0);
     let len = &raw mut found.len;
     // SAFETY: there is room for the value and its null.
     let code = unsafe { call(info, key.as_ptr().cast_mut(), len, found.as_mut_ptr(), &raw mut is_set) };
@@ -217,10 +217,10 @@ unsafe fn info_get_string(
         if is_set != 0 {
             buflen.set(found.len - 1);
             // SAFETY: the program's text.
-            unsafe { found.store(value, value_len) };
+            unsafe { found.to_fortran(value, value_len) };
         }
     }
-    tell(ierror, code);
+    set_ierror(ierror, code);
 }
 
 subroutines! {
@@ -228,12 +228,12 @@ subroutines! {
     "mpi_session_get_nth_pset_" "pmpi_session_get_nth_pset_"
     (
         session: Variable<'_>, info: Variable<'_>, n: Variable<'_>, pset_len: Variable<'_>, name: *mut c_char,
-        ierror: Code<'_>, name_len: usize,
+        ierror: Ierror<'_>, name_len: usize,
     ) => (session, info, n, pset_len, (name, name_len), ierror)
     "mpi_session_get_nth_pset_f08_" "pmpi_session_get_nth_pset_f08_"
     (
         session: Variable<'_>, info: Variable<'_>, n: Variable<'_>, pset_len: Variable<'_>, name: &Descriptor,
-        ierror: Code<'_>,
+        ierror: Ierror<'_>,
     ) => (session, info, n, pset_len, name.characters(), ierror)
 }
 
@@ -243,21 +243,21 @@ unsafe fn session_get_nth_pset(
     n: Variable<'_>,
     pset_len: Variable<'_>,
     (name, name_len): Characters,
-    ierror: Code<'_>,
+    ierror: Ierror<'_>,
     call: unsafe extern "C" fn(Handle, Handle, c_int, *mut c_int, *mut c_char) -> c_int,
 ) {
     let session = from_int(session.get(), c::MPI_Session_fromint);
     let info = from_int(info.get(), c::MPI_Info_fromint);
-    let mut found = Returned::room(pset_len.get());
+    let mut found = Returned::buffer(pset_len.get());
     let len = &raw mut found.len;
     // SAFETY: there is room for the name and its null.
     let code = unsafe { call(session, info, n.get(), len, found.as_mut_ptr()) };
     if code == MPI_SUCCESS {
         pset_len.set(found.len - 1);
         // SAFETY: the program's text.
-        unsafe { found.store(name, name_len) };
+        unsafe { found.to_fortran(name, name_len) };
     }
-    tell(ierror, code);
+    set_ierror(ierror, code);
 }
 
 /// The value of an attribute as Fortran has it: C gets a pointer to that of a predefined one (MPI 5.0,
@@ -290,7 +290,7 @@ macro_rules! attributes {
                 get [$c_get $pc_get] $($get)+
                 (
                     on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, flag: Variable<'_>,
-                    ierror: Code<'_>,
+                    ierror: Ierror<'_>,
                 )
             }
 
@@ -299,7 +299,7 @@ macro_rules! attributes {
                 keyval: Variable<'_>,
                 attribute: Variable<'_, isize>,
                 flag: Variable<'_>,
-                ierror: Code<'_>,
+                ierror: Ierror<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_int) -> c_int,
             ) {
                 let (on, keyval) = (from_int(on.get(), c::$from_int), keyval.get());
@@ -313,24 +313,24 @@ macro_rules! attributes {
                         attribute.set(unsafe { value(keyval, found) });
                     }
                 }
-                tell(ierror, code);
+                set_ierror(ierror, code);
             }
 
             subroutines! {
                 set [$c_set $pc_set] $($set)+
-                (on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, ierror: Code<'_>)
+                (on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, ierror: Ierror<'_>)
             }
 
             unsafe fn set(
                 on: Variable<'_>,
                 keyval: Variable<'_>,
                 attribute: Variable<'_, isize>,
-                ierror: Code<'_>,
+                ierror: Ierror<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void) -> c_int,
             ) {
                 let (on, value) = (from_int(on.get(), c::$from_int), attribute.get() as usize);
                 // SAFETY: the library keeps the value, and reads nothing there.
-                tell(ierror, unsafe { call(on, keyval.get(), without_provenance_mut(value)) });
+                set_ierror(ierror, unsafe { call(on, keyval.get(), without_provenance_mut(value)) });
             }
         };
     };
