@@ -60,7 +60,11 @@ lane_rma_locks_c() {
     make -s -C examples/hash_table CC="$mpicc" PKG_CONFIG_PATH="$build/lib/pkgconfig" BUILD="$build/examples" \
         && examples/hash_table/test.sh "$mpiexec" "$build/examples/hash_table"
 }
-lane_fortran() { tests/fortran/run.sh "$build"; }
+lane_fortran() {
+    tests/fortran/run.sh "$build" || return
+    make -s -C examples/sweep FC="$build/bin/mpifort" BUILD="$build/examples/sweep" \
+        && examples/sweep/test.sh "$mpiexec" "$build/examples/sweep/sweep"
+}
 lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Each choice of a model ignored in turn: a few, drawn at random (make verify: all).
 lane_mutants() { ci/mutants.py --sample 16; }
