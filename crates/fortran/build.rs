@@ -2,6 +2,8 @@
 //! of MPI: the program's MPI library has them.
 
 mod build {
+    pub(crate) mod c_form;
+    pub(crate) mod conversion;
     pub(crate) mod subroutine;
 }
 

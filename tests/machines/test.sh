@@ -7,7 +7,7 @@
 # Ends with 77 where the kernel lets nobody make namespaces.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
-build=$1 hydra=$2/bin/mpiexec
+build=$(readlink -f "$1") hydra=$(readlink -f "$2")/bin/mpiexec
 [ "${3-}" = all ] && all=1 || all=
 cd "$here/../.."
 

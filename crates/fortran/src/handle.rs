@@ -19,6 +19,18 @@ pub(crate) fn from_int(value: c_int, convert: unsafe extern "C" fn(c_int) -> Han
     }
 }
 
+/// Returns true if handles, joined by `|`, are all constants.
+#[inline(always)]
+pub(crate) fn are_constants(handles: c_int) -> bool {
+    constant(handles) < CONSTANTS
+}
+
+/// The handle of an integer that is a constant's.
+#[inline(always)]
+pub(crate) fn constant(value: c_int) -> Handle {
+    value as u32 as Handle
+}
+
 /// The integer of a handle.
 #[inline(always)]
 pub(crate) fn to_int(handle: Handle, convert: unsafe extern "C" fn(Handle) -> c_int) -> c_int {

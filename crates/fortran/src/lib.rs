@@ -14,6 +14,9 @@
 //! | `logical.rs` | truth values |
 //! | `text.rs` | characters, padded with blanks |
 //! | `descriptor.rs` | buffers and characters of the module `mpi_f08` |
+//! | `gaps.rs` | buffers that are array sections with gaps (`section.rs`) |
+//! | `section_type.rs` | a datatype for such a section |
+//! | `copies.rs` | copies of those that no datatype describes |
 //! | `special.rs` | `MPI_BOTTOM`, `MPI_STATUS_IGNORE` and others that are known by their address |
 //! | `number_of.rs` | how many elements an array has that the communicator determines |
 //! | `hand_written.rs` | subroutines whose arguments differ from those in C |
@@ -21,11 +24,15 @@
 
 mod array;
 mod callbacks;
+mod copies;
 mod descriptor;
+mod gaps;
 mod hand_written;
 mod handle;
 mod logical;
 mod number_of;
+mod section;
+mod section_type;
 mod special;
 mod text;
 
@@ -39,9 +46,9 @@ mod text;
 mod subroutines {
     use crate::descriptor::Descriptor;
     use crate::handle::Handle;
-    use crate::{array, handle, logical, number_of, special, text};
+    use crate::{array, copies, gaps, handle, logical, number_of, special, text};
     use heddle_spec::Status;
-    use heddle_spec::constants::MPI_SUCCESS;
+    use heddle_spec::constants::{MPI_COMM_SELF, MPI_SUCCESS};
     use std::ffi::{c_char, c_int, c_void};
 
     include!(concat!(env!("OUT_DIR"), "/subroutines.rs"));

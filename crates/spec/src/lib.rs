@@ -11,6 +11,7 @@ pub mod constant;
 mod fortran;
 pub mod function;
 pub mod function_table;
+pub mod gaps;
 pub mod handle;
 pub mod header;
 pub mod missing;

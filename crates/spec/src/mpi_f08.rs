@@ -1,13 +1,14 @@
 //! The text of the Fortran module `mpi_f08` (MPI 5.0, section 19.1.2): handles have types, error codes are
 //! optional, and one name serves both sizes of counts.
 //!
-//! Its subroutines are `bind(C)`, so that a descriptor comes with each buffer and text. Buffers are
-//! `contiguous`: the compiler copies those with gaps.
+//! Its subroutines are `bind(C)`, so that a descriptor comes with each buffer and text. Where a buffer is
+//! `contiguous`, the compiler copies a section with gaps ([`Gaps`]).
 
 use crate::constant::{Kind as ConstantKind, Section};
 use crate::function::{Direction, Function, Kind, Param, Returns};
 use crate::function_table::Functions;
-use crate::mpif::{FIXED, constants, has_subroutine, name_of, params_of, push, value_of};
+use crate::gaps::Gaps;
+use crate::mpif::{KINDS, constants, has_subroutine, name_of, params_of, promises, push, value_of};
 
 const OPENING: &str = "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.
 module mpi_f08
@@ -54,7 +55,7 @@ const CONVERSIONS: &str = "
 
 /// The module, in free form.
 pub fn module(sections: &[Section], functions: &Functions) -> String {
-    let mut out = format!("{OPENING}{FIXED}{STATUS}");
+    let mut out = format!("{OPENING}{KINDS}{}{STATUS}", promises(true));
     let handles: Vec<&str> = sections.iter().filter_map(handle).collect();
     for handle in &handles {
         push(
@@ -241,7 +242,7 @@ pub fn forms(function: &Function) -> impl Iterator<Item = bool> {
 /// The type of an argument.
 fn of(param: &Param, large: bool) -> String {
     match &param.kind {
-        _ if is_buffer(param) => "type(*), dimension(..), contiguous".into(),
+        _ if is_buffer(param) => "type(*), dimension(..)".into(),
         Kind::Address => "type(c_ptr)".into(),
         Kind::Count | Kind::Extent if large => "integer(kind=MPI_COUNT_KIND)".into(),
         Kind::Displ if large => "integer(kind=MPI_ADDRESS_KIND)".into(),
@@ -294,7 +295,7 @@ fn interface(out: &mut String, function: &Function, prefix: &str, large: bool) {
     }
     let is_begun = begins(function);
     for param in params {
-        declare(out, param, large, is_begun);
+        declare(out, function, param, large, is_begun);
     }
     if has_code {
         push(out, format_args!("      integer, optional, intent(out) :: ierror"));
@@ -311,7 +312,7 @@ fn begins(function: &Function) -> bool {
     has_request || is_one_sided || is_split || name.contains("attach") || name == "Free_mem"
 }
 
-fn declare(out: &mut String, param: &Param, large: bool, is_begun: bool) {
+fn declare(out: &mut String, function: &Function, param: &Param, large: bool, is_begun: bool) {
     let dimensions = match (&param.kind, param.dimensions) {
         (Kind::Range, _) => "(3,*)",
         (_, 0) => "",
@@ -329,8 +330,14 @@ fn declare(out: &mut String, param: &Param, large: bool, is_begun: bool) {
     // The library writes to a window's memory.
     let intent = if param.kind == Kind::Address && is_buffer(param) { "" } else { intent };
     let asynchronous = if is_begun && is_buffer(param) { ", asynchronous" } else { "" };
+    let is_copied = is_buffer(param) && Gaps::of(function, param) == Gaps::Compiler;
+    let contiguous = if is_copied { ", contiguous" } else { "" };
     push(
         out,
-        format_args!("      {}{intent}{asynchronous} :: {}{dimensions}", of(param, large), name_of(param)),
+        format_args!(
+            "      {}{contiguous}{intent}{asynchronous} :: {}{dimensions}",
+            of(param, large),
+            name_of(param)
+        ),
     );
 }

@@ -6,18 +6,22 @@ use crate::function_table::Functions;
 use std::fmt::Write;
 
 /// The kinds of integers, and what a status looks like.
-pub(crate) const FIXED: &str = "      integer MPI_INTEGER_KIND, MPI_ADDRESS_KIND
+pub(crate) const KINDS: &str = "      integer MPI_INTEGER_KIND, MPI_ADDRESS_KIND
       integer MPI_OFFSET_KIND, MPI_COUNT_KIND
       parameter (MPI_INTEGER_KIND=4, MPI_ADDRESS_KIND=8)
       parameter (MPI_OFFSET_KIND=8, MPI_COUNT_KIND=8)
       integer MPI_STATUS_SIZE, MPI_SOURCE, MPI_TAG, MPI_ERROR
       parameter (MPI_STATUS_SIZE=8)
       parameter (MPI_SOURCE=1, MPI_TAG=2, MPI_ERROR=3)
-      logical MPI_SUBARRAYS_SUPPORTED
-      logical MPI_ASYNC_PROTECTS_NONBLOCKING
-      parameter (MPI_SUBARRAYS_SUPPORTED=.false.)
-      parameter (MPI_ASYNC_PROTECTS_NONBLOCKING=.false.)
 ";
+
+/// The constants that say whether buffers may have gaps, and whether those of nonblocking operations are
+/// declared as asynchronous (MPI 5.0, section 19.1).
+pub(crate) fn promises(kept: bool) -> String {
+    ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"]
+        .map(|name| format!("      logical {name}\n      parameter ({name}=.{kept}.)\n"))
+        .concat()
+}
 
 /// The variables that stand for special addresses (`crates/fortran/src/special.rs` knows their order).
 const ADDRESSES: &str = "      integer MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
@@ -37,8 +41,10 @@ const ADDRESSES: &str = "      integer MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTO
 
 /// The file `mpif.h`. No line is longer than 72 characters, and none is continued.
 pub fn mpif_h(sections: &[Section], functions: &Functions) -> String {
-    let mut out =
-        format!("! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\n{FIXED}{ADDRESSES}");
+    let mut out = format!(
+        "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\n{KINDS}{}{ADDRESSES}",
+        promises(false)
+    );
     for (section, constant) in constants(sections) {
         declare(&mut out, section, constant);
     }
@@ -56,7 +62,8 @@ pub fn mpif_h(sections: &[Section], functions: &Functions) -> String {
 /// The module `mpi`, in free form.
 pub fn mpi_module(sections: &[Section], functions: &Functions) -> String {
     let mut out = format!(
-        "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\nmodule mpi\n  implicit none\n  public\n{FIXED}{ADDRESSES}"
+        "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\nmodule mpi\n  implicit none\n  public\n{KINDS}{}{ADDRESSES}",
+        promises(false)
     );
     for (section, constant) in constants(sections) {
         declare(&mut out, section, constant);
