@@ -8,6 +8,9 @@ program objects
   SESSION :: session
   DATATYPE :: type, types(2)
   STATUS(status)
+#ifndef F08
+  integer :: plain
+#endif
   integer(kind=MPI_ADDRESS_KIND) :: value, displacements(2), addresses(2), extent, lower, contents(10)
   character(len=8) :: short
   character(len=MPI_MAX_OBJECT_NAME) :: name
@@ -103,6 +106,35 @@ program objects
   call MPI_Group_free(group, ierror)
   call MPI_Session_finalize(session, ierror)
   call check(MPI_Wtime() >= 0 .and. MPI_Wtick() > 0, 'MPI_Wtime')
+  call MPI_Abi_get_version(found, length, ierror)
+  call check(found == MPI_ABI_VERSION .and. length == MPI_ABI_SUBVERSION, 'MPI_Abi_get_version')
+  call MPI_Abi_get_fortran_info(info, ierror)
+  call MPI_Info_get_nkeys(info, found, ierror)
+  call check(found > 0, 'MPI_Abi_get_fortran_info')
+  call MPI_Info_free(info, ierror)
+  call MPI_F_sync_reg(integers)
+#if !defined(MPIF) && !defined(PLAIN)
+  call MPI_Sizeof(extent, length, ierror)
+  call check(length == 8, 'MPI_Sizeof of a variable')
+  call MPI_Sizeof(integers(1:9:2), length, ierror)
+  call check(length == 4, 'MPI_Sizeof of an array')
+#endif
+#ifndef F08
+  ! Attributes of MPI-1.
+  call MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, plain, flag, ierror)
+  call check(flag .and. plain >= 32767, 'MPI_Attr_get')
+  call MPI_Keyval_create(MPI_DUP_FN, MPI_NULL_DELETE_FN, found, 7, ierror)
+  call MPI_Attr_put(MPI_COMM_WORLD, found, -5, ierror)
+  call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierror)
+  call MPI_Attr_get(comm, found, plain, flag, ierror)
+  call check(flag .and. plain == -5, 'MPI_DUP_FN')
+  call MPI_Attr_delete(comm, found, ierror)
+  call MPI_Attr_get(comm, found, plain, flag, ierror)
+  call check(.not. flag, 'MPI_Attr_delete')
+  call MPI_Comm_free(comm, ierror)
+  call MPI_Keyval_free(found, ierror)
+  call check(found == MPI_KEYVAL_INVALID, 'MPI_Keyval_free')
+#endif
   call MPI_Finalize(ierror)
   call MPI_Finalized(flag, ierror)
   call check(flag, 'MPI_Finalized')

@@ -44,7 +44,11 @@ programs() { # programs COMPILER NAME
         for form in mpif mpi f08; do
             case $form in
             mpif) options=(-DMPIF) ;;
-            mpi) options=() ;;
+            mpi)
+                options=()
+                # flang 16 has no interfaces in this module, which MPI_Sizeof needs.
+                case $2 in flang-new-16) options=(-DPLAIN) ;; esac
+                ;;
             f08)
                 options=(-DF08)
                 # flang 16 cannot pass arrays of any rank, and mpifort says so (see below).

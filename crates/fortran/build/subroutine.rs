@@ -6,11 +6,13 @@ use super::conversion::{Conversion, is_buffer, may_have_gaps, tell};
 use heddle_spec::function::{Direction, Function, Kind, Param, Returns};
 use heddle_spec::function_table::Functions;
 use heddle_spec::mpi_f08;
-use heddle_spec::mpif::has_subroutine;
+use heddle_spec::mpif::{has_subroutine, is_of_mpi_1};
 
 /// The subroutines of `src/hand_written.rs` and, as they take functions of the program, `src/callbacks.rs`.
 fn is_hand_written(function: &Function) -> bool {
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 15] = [
+        "Attr_get",
+        "Attr_put",
         "Comm_get_attr",
         "Comm_set_attr",
         "Info_create_env",
@@ -64,7 +66,8 @@ pub(crate) fn subroutines(functions: &Functions) -> String {
             let is_made = !is_hand_written(function);
             for large in mpi_f08::forms(function) {
                 declarations += &declaration(function, prefix, large);
-                for f08 in [false, true].into_iter().filter(|f08| is_made && (*f08 || !large)) {
+                let forms = [false, true].into_iter().filter(|&f08| is_made && (f08 || !large));
+                for f08 in forms.filter(|&f08| !(f08 && is_of_mpi_1(function))) {
                     out += &subroutine(function, prefix, Form { f08, large });
                 }
             }

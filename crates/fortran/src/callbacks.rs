@@ -206,30 +206,30 @@ create_errhandler! {
     "mpi_session_create_errhandler_f08_" "pmpi_session_create_errhandler_f08_"
 }
 
-type Copy =
-    unsafe extern "C" fn(*mut c_int, *mut c_int, *mut isize, *mut isize, *mut isize, *mut c_int, *mut c_int);
-type Delete = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut isize, *mut isize, *mut c_int);
+type Copy<T> = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut T, *mut T, *mut T, *mut c_int, *mut c_int);
+type Delete<T> = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut T, *mut T, *mut c_int);
 
-/// The extra state of a key of attributes. It is never freed, since MPI does not tell of its last use.
-struct Key {
-    copy: Copy,
-    delete: Delete,
-    state: isize,
+/// The extra state of a key of attributes, which are of type `T`. It is never freed, since MPI does not tell
+/// of its last use.
+struct Key<T> {
+    copy: Copy<T>,
+    delete: Delete<T>,
+    state: T,
 }
 
 macro_rules! create_keyval {
-    ($body:ident $copy:ident $delete:ident $to_int:ident [$c:ident $pc:ident] $($symbol:literal)+) => {
+    ($body:ident $copy:ident $delete:ident $to_int:ident $value:ty; [$c:ident $pc:ident] $($symbol:literal)+) => {
         unsafe extern "C" fn $copy(
             object: Handle,
             mut keyval: c_int,
-            key: *mut Key,
+            key: *mut Key<$value>,
             given: *mut c_void,
             result: *mut isize,
             flag: *mut c_int,
         ) -> c_int {
             // SAFETY: the key was made below, and nobody changes it.
             let Key { copy, state, .. } = unsafe { &*key };
-            let (mut object, mut state, mut given) = (to_int(object, c::$to_int), *state, given.addr() as isize);
+            let (mut object, mut state, mut given) = (to_int(object, c::$to_int), *state, given.addr() as $value);
             let (mut copied, mut is_set, mut code) = (0, 0, MPI_SUCCESS);
             // SAFETY: a procedure of the program with these arguments.
             unsafe {
@@ -244,16 +244,16 @@ macro_rules! create_keyval {
                 );
             }
             // SAFETY: MPI has room for the results.
-            unsafe { result.write(copied) };
+            unsafe { result.write(copied as isize) };
             // SAFETY: the same.
             unsafe { flag.write(logical::to_c(is_set)) };
             code
         }
 
-        unsafe extern "C" fn $delete(object: Handle, mut keyval: c_int, value: *mut c_void, key: *mut Key) -> c_int {
+        unsafe extern "C" fn $delete(object: Handle, mut keyval: c_int, value: *mut c_void, key: *mut Key<$value>) -> c_int {
             // SAFETY: the key was made below, and nobody changes it.
             let Key { delete, state, .. } = unsafe { &*key };
-            let (mut object, mut state, mut value) = (to_int(object, c::$to_int), *state, value.addr() as isize);
+            let (mut object, mut state, mut value) = (to_int(object, c::$to_int), *state, value.addr() as $value);
             let mut code = MPI_SUCCESS;
             // SAFETY: a procedure of the program with these arguments.
             unsafe {
@@ -264,18 +264,18 @@ macro_rules! create_keyval {
 
         subroutines! {
             $body [$c $pc] $($symbol)+
-            (copy: Copy, delete: Delete, keyval: Variable<'_>, state: Variable<'_, isize>, ierror: Ierror<'_>)
+            (copy: Copy<$value>, delete: Delete<$value>, keyval: Variable<'_>, state: Variable<'_, $value>, ierror: Ierror<'_>)
         }
 
         unsafe fn $body(
-            copy: Copy,
-            delete: Delete,
+            copy: Copy<$value>,
+            delete: Delete<$value>,
             keyval: Variable<'_>,
-            state: Variable<'_, isize>,
+            state: Variable<'_, $value>,
             ierror: Ierror<'_>,
             call: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut c_void) -> c_int,
         ) {
-            let key = Box::into_raw(Box::new(Key { copy, delete, state: state.get() }));
+            let key = Box::into_raw(Box::new(Key::<$value> { copy, delete, state: state.get() }));
             let (copy, delete) = ($copy as *mut c_void, $delete as *mut c_void);
             // SAFETY: both functions and the key live as long as the process.
             set_ierror(ierror, unsafe { call(copy, delete, keyval.as_ptr(), key.cast()) });
@@ -283,37 +283,42 @@ macro_rules! create_keyval {
     };
 }
 create_keyval! {
-    comm_create_keyval copy_of_comm delete_of_comm MPI_Comm_toint
+    comm_create_keyval copy_of_comm delete_of_comm MPI_Comm_toint isize;
     [MPI_Comm_create_keyval PMPI_Comm_create_keyval]
     "mpi_comm_create_keyval_" "pmpi_comm_create_keyval_" "mpi_comm_create_keyval_f08_" "pmpi_comm_create_keyval_f08_"
 }
 create_keyval! {
-    type_create_keyval copy_of_type delete_of_type MPI_Type_toint
+    type_create_keyval copy_of_type delete_of_type MPI_Type_toint isize;
     [MPI_Type_create_keyval PMPI_Type_create_keyval]
     "mpi_type_create_keyval_" "pmpi_type_create_keyval_" "mpi_type_create_keyval_f08_" "pmpi_type_create_keyval_f08_"
 }
 create_keyval! {
-    win_create_keyval copy_of_win delete_of_win MPI_Win_toint
+    win_create_keyval copy_of_win delete_of_win MPI_Win_toint isize;
     [MPI_Win_create_keyval PMPI_Win_create_keyval]
     "mpi_win_create_keyval_" "pmpi_win_create_keyval_" "mpi_win_create_keyval_f08_" "pmpi_win_create_keyval_f08_"
+}
+// The attributes of MPI-1 are plain integers.
+create_keyval! {
+    keyval_create copy_of_integer delete_of_integer MPI_Comm_toint c_int;
+    [MPI_Keyval_create PMPI_Keyval_create] "mpi_keyval_create_" "pmpi_keyval_create_"
 }
 
 /// The predefined procedures, under one name for each kind of object.
 macro_rules! predefined {
-    ($($null_copy:literal $dup:literal $null_delete:literal)+) => {
+    ($($value:ty: $null_copy:literal $dup:literal $null_delete:literal)+) => {
         $(const _: () = {
             #[unsafe(export_name = $null_copy)]
             extern "C" fn null_copy(
-                _: Variable<'_>, _: Variable<'_>, _: Variable<'_, isize>, _: Variable<'_, isize>,
-                _: Variable<'_, isize>, flag: Variable<'_>, ierror: Variable<'_>,
+                _: Variable<'_>, _: Variable<'_>, _: Variable<'_, $value>, _: Variable<'_, $value>,
+                _: Variable<'_, $value>, flag: Variable<'_>, ierror: Variable<'_>,
             ) {
                 flag.set(logical::to_fortran(0));
                 ierror.set(MPI_SUCCESS);
             }
             #[unsafe(export_name = $dup)]
             extern "C" fn dup(
-                _: Variable<'_>, _: Variable<'_>, _: Variable<'_, isize>, given: Variable<'_, isize>,
-                copied: Variable<'_, isize>, flag: Variable<'_>, ierror: Variable<'_>,
+                _: Variable<'_>, _: Variable<'_>, _: Variable<'_, $value>, given: Variable<'_, $value>,
+                copied: Variable<'_, $value>, flag: Variable<'_>, ierror: Variable<'_>,
             ) {
                 copied.set(given.get());
                 flag.set(logical::to_fortran(1));
@@ -321,7 +326,7 @@ macro_rules! predefined {
             }
             #[unsafe(export_name = $null_delete)]
             extern "C" fn null_delete(
-                _: Variable<'_>, _: Variable<'_>, _: Variable<'_, isize>, _: Variable<'_, isize>, ierror: Variable<'_>,
+                _: Variable<'_>, _: Variable<'_>, _: Variable<'_, $value>, _: Variable<'_, $value>, ierror: Variable<'_>,
             ) {
                 ierror.set(MPI_SUCCESS);
             }
@@ -329,9 +334,10 @@ macro_rules! predefined {
     };
 }
 predefined! {
-    "mpi_comm_null_copy_fn_" "mpi_comm_dup_fn_" "mpi_comm_null_delete_fn_"
-    "mpi_type_null_copy_fn_" "mpi_type_dup_fn_" "mpi_type_null_delete_fn_"
-    "mpi_win_null_copy_fn_" "mpi_win_dup_fn_" "mpi_win_null_delete_fn_"
+    isize: "mpi_comm_null_copy_fn_" "mpi_comm_dup_fn_" "mpi_comm_null_delete_fn_"
+    isize: "mpi_type_null_copy_fn_" "mpi_type_dup_fn_" "mpi_type_null_delete_fn_"
+    isize: "mpi_win_null_copy_fn_" "mpi_win_dup_fn_" "mpi_win_null_delete_fn_"
+    c_int: "mpi_null_copy_fn_" "mpi_dup_fn_" "mpi_null_delete_fn_"
 }
 
 type Query = unsafe extern "C" fn(*mut isize, *mut Status, *mut c_int);

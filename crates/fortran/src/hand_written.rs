@@ -42,6 +42,9 @@ macro_rules! subroutines {
             $f08 $f08_profiled ($($param: $kind),*) => ($($param),*)
         }
     };
+    ($body:ident [$c:ident $pc:ident] $symbol:literal $profiled:literal ($($param:ident: $kind:ty),* $(,)?)) => {
+        subroutines! { $body [$c $pc] $symbol $profiled ($($param: $kind),*) => ($($param),*) }
+    };
 }
 
 pub(crate) use subroutines;
@@ -284,12 +287,12 @@ unsafe fn value(keyval: c_int, found: *mut c_void) -> isize {
 }
 
 macro_rules! attributes {
-    ([$c_get:ident $pc_get:ident] $($get:literal)+; [$c_set:ident $pc_set:ident] $($set:literal)+; $from_int:ident) => {
+    ([$c_get:ident $pc_get:ident] $($get:literal)+; [$c_set:ident $pc_set:ident] $($set:literal)+; $from_int:ident $value:ty) => {
         const _: () = {
             subroutines! {
                 get [$c_get $pc_get] $($get)+
                 (
-                    on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, flag: Variable<'_>,
+                    on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, $value>, flag: Variable<'_>,
                     ierror: Ierror<'_>,
                 )
             }
@@ -297,7 +300,7 @@ macro_rules! attributes {
             unsafe fn get(
                 on: Variable<'_>,
                 keyval: Variable<'_>,
-                attribute: Variable<'_, isize>,
+                attribute: Variable<'_, $value>,
                 flag: Variable<'_>,
                 ierror: Ierror<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_int) -> c_int,
@@ -310,7 +313,7 @@ macro_rules! attributes {
                     flag.set(logical::to_fortran(is_set));
                     if is_set != 0 {
                         // SAFETY: the library has set the value.
-                        attribute.set(unsafe { value(keyval, found) });
+                        attribute.set(unsafe { value(keyval, found) as $value });
                     }
                 }
                 set_ierror(ierror, code);
@@ -318,17 +321,17 @@ macro_rules! attributes {
 
             subroutines! {
                 set [$c_set $pc_set] $($set)+
-                (on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, isize>, ierror: Ierror<'_>)
+                (on: Variable<'_>, keyval: Variable<'_>, attribute: Variable<'_, $value>, ierror: Ierror<'_>)
             }
 
             unsafe fn set(
                 on: Variable<'_>,
                 keyval: Variable<'_>,
-                attribute: Variable<'_, isize>,
+                attribute: Variable<'_, $value>,
                 ierror: Ierror<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void) -> c_int,
             ) {
-                let (on, value) = (from_int(on.get(), c::$from_int), attribute.get() as usize);
+                let (on, value) = (from_int(on.get(), c::$from_int), attribute.get() as isize as usize);
                 // SAFETY: the library keeps the value, and reads nothing there.
                 set_ierror(ierror, unsafe { call(on, keyval.get(), without_provenance_mut(value)) });
             }
@@ -341,19 +344,25 @@ attributes! {
     "mpi_comm_get_attr_" "pmpi_comm_get_attr_" "mpi_comm_get_attr_f08_" "pmpi_comm_get_attr_f08_";
     [MPI_Comm_set_attr PMPI_Comm_set_attr]
     "mpi_comm_set_attr_" "pmpi_comm_set_attr_" "mpi_comm_set_attr_f08_" "pmpi_comm_set_attr_f08_";
-    MPI_Comm_fromint
+    MPI_Comm_fromint isize
 }
 attributes! {
     [MPI_Type_get_attr PMPI_Type_get_attr]
     "mpi_type_get_attr_" "pmpi_type_get_attr_" "mpi_type_get_attr_f08_" "pmpi_type_get_attr_f08_";
     [MPI_Type_set_attr PMPI_Type_set_attr]
     "mpi_type_set_attr_" "pmpi_type_set_attr_" "mpi_type_set_attr_f08_" "pmpi_type_set_attr_f08_";
-    MPI_Type_fromint
+    MPI_Type_fromint isize
 }
 attributes! {
     [MPI_Win_get_attr PMPI_Win_get_attr]
     "mpi_win_get_attr_" "pmpi_win_get_attr_" "mpi_win_get_attr_f08_" "pmpi_win_get_attr_f08_";
     [MPI_Win_set_attr PMPI_Win_set_attr]
     "mpi_win_set_attr_" "pmpi_win_set_attr_" "mpi_win_set_attr_f08_" "pmpi_win_set_attr_f08_";
-    MPI_Win_fromint
+    MPI_Win_fromint isize
+}
+// Those of MPI-1 are plain integers.
+attributes! {
+    [MPI_Attr_get PMPI_Attr_get] "mpi_attr_get_" "pmpi_attr_get_";
+    [MPI_Attr_put PMPI_Attr_put] "mpi_attr_put_" "pmpi_attr_put_";
+    MPI_Comm_fromint c_int
 }

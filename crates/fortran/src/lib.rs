@@ -21,6 +21,7 @@
 //! | `number_of.rs` | how many elements an array has that the communicator determines |
 //! | `hand_written.rs` | subroutines whose arguments differ from those in C |
 //! | `callbacks.rs` | functions of the program that MPI calls |
+//! | `without_c.rs` | subroutines that C has no function for |
 
 mod array;
 mod callbacks;
@@ -35,6 +36,7 @@ mod section;
 mod section_type;
 mod special;
 mod text;
+mod without_c;
 
 /// The functions of the MPI library, and the subroutines.
 ///

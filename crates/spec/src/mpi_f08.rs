@@ -8,7 +8,9 @@ use crate::constant::{Kind as ConstantKind, Section};
 use crate::function::{Direction, Function, Kind, Param, Returns};
 use crate::function_table::Functions;
 use crate::gaps::Gaps;
-use crate::mpif::{KINDS, constants, has_subroutine, name_of, params_of, promises, push, value_of};
+use crate::mpif::{
+    KINDS, constants, has_subroutine, is_of_mpi_1, name_of, params_of, promises, push, value_of, without_c,
+};
 
 const OPENING: &str = "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.
 module mpi_f08
@@ -86,7 +88,10 @@ pub fn module(sections: &[Section], functions: &Functions) -> String {
         push(&mut out, format_args!("  end interface"));
     }
     callbacks(&mut out);
-    for function in functions.all().filter(|function| has_subroutine(function)) {
+    push(&mut out, format_args!("  interface"));
+    without_c(&mut out);
+    push(&mut out, format_args!("  end interface"));
+    for function in functions.all().filter(|function| has_subroutine(function) && !is_of_mpi_1(function)) {
         for prefix in ["MPI", "PMPI"] {
             let name = format!("{prefix}_{}", function.name);
             push(&mut out, format_args!("  interface {name}"));

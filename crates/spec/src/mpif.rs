@@ -75,21 +75,44 @@ pub fn mpi_module(sections: &[Section], functions: &Functions) -> String {
             interface(&mut out, function, prefix);
         }
     }
+    without_c(&mut out);
     out += "  end interface\nend module mpi\n";
     out
 }
 
-/// Returns true if the function has a subroutine in Fortran. Those that take
-/// lists of texts have none yet.
+/// Returns true if the function has a subroutine in Fortran.
 pub fn has_subroutine(function: &Function) -> bool {
     let name = function.name.as_str();
     let is_for_c = name.starts_with("T_") || name.ends_with("_toint") || name.ends_with("_fromint");
-    let is_missing = |param: &Param| param.kind == Kind::Text && param.dimensions > 0 && param.name != "argv";
-    let is_spawn = name.starts_with("Comm_spawn");
-    let is_old = matches!(name, "Attr_get" | "Attr_put" | "Attr_delete" | "Keyval_create" | "Keyval_free");
-    let is_of_files = name == "Register_datarep";
-    let is_abi = name.starts_with("Abi_");
-    !(is_for_c || is_of_files || is_spawn || is_old || is_abi || function.params.iter().any(is_missing))
+    // C hands over the bytes of its truth values, which Fortran's compiler knows.
+    let is_for_c = is_for_c || name.ends_with("_fortran_booleans");
+    let is_missing = matches!(name, "Comm_spawn" | "Comm_spawn_multiple" | "Register_datarep");
+    !(is_for_c || is_missing)
+}
+
+/// Returns true for the functions for attributes of MPI-1, which the module `mpi_f08` does not have (MPI 5.0,
+/// section 15.1).
+pub fn is_of_mpi_1(function: &Function) -> bool {
+    const NAMES: [&str; 5] = ["Attr_get", "Attr_put", "Attr_delete", "Keyval_create", "Keyval_free"];
+    NAMES.contains(&function.name.as_str())
+}
+
+/// What C has no function for: the bytes of a variable, and a use of a buffer that the compiler sees
+/// (MPI 5.0, sections 19.1.8 and 19.1.9).
+pub(crate) fn without_c(out: &mut String) {
+    for prefix in ["MPI", "PMPI"] {
+        let lower = prefix.to_lowercase();
+        push(
+            out,
+            format_args!(
+                "    subroutine {prefix}_Sizeof(x, size, ierror) bind(C, name=\"{lower}_sizeof_f08ts_\")\n      \
+                 type(*), dimension(..), intent(in) :: x\n      integer, intent(out) :: size\n      \
+                 integer, optional, intent(out) :: ierror\n    end subroutine\n    \
+                 subroutine {prefix}_F_sync_reg(buf) bind(C, name=\"{lower}_f_sync_reg_\")\n      \
+                 type(*), dimension(..), asynchronous :: buf\n    end subroutine"
+            ),
+        );
+    }
 }
 
 /// The constants that Fortran has under their own names, by section.
@@ -110,9 +133,9 @@ fn declare(out: &mut String, section: &Section, constant: &Constant) {
 
 /// Declares the predefined procedures for attributes.
 fn predefined(out: &mut String) {
-    for object in ["COMM", "TYPE", "WIN"] {
+    for object in ["", "COMM_", "TYPE_", "WIN_"] {
         for name in ["NULL_COPY_FN", "DUP_FN", "NULL_DELETE_FN"] {
-            push(out, format_args!("      external MPI_{object}_{name}"));
+            push(out, format_args!("      external MPI_{object}{name}"));
         }
     }
 }
@@ -173,7 +196,7 @@ fn interface(out: &mut String, function: &Function, prefix: &str) {
         push(out, format_args!("      {result} :: {name}"));
     }
     for param in params {
-        declare_param(out, param);
+        declare_param(out, function, param);
     }
     if names.last() == Some(&"ierror") {
         push(out, format_args!("      integer :: ierror"));
@@ -181,7 +204,7 @@ fn interface(out: &mut String, function: &Function, prefix: &str) {
     push(out, format_args!("    end {what}"));
 }
 
-fn declare_param(out: &mut String, param: &Param) {
+fn declare_param(out: &mut String, function: &Function, param: &Param) {
     let name = name_of(param);
     // Whatever is passed, its address arrives.
     if matches!(param.kind, Kind::Choice) || param.kind == Kind::Address {
@@ -204,5 +227,9 @@ fn declare_param(out: &mut String, param: &Param) {
         _ => "(*)",
     };
     let intent = if param.direction == Direction::In { ", intent(in)" } else { "" };
-    push(out, format_args!("      {}{intent} :: {name}{dimensions}", of_kind(&param.kind)));
+    let of_kind = match param.kind {
+        Kind::Attr | Kind::State if is_of_mpi_1(function) => "integer",
+        _ => of_kind(&param.kind),
+    };
+    push(out, format_args!("      {of_kind}{intent} :: {name}{dimensions}"));
 }
