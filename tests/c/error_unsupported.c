@@ -16,13 +16,11 @@ static void names(int code, const char *function) {
 
 int main(int argc, char **argv) {
     MPI_File file = MPI_FILE_NULL;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
     check_start(argc, argv);
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     names(MPI_File_open(MPI_COMM_WORLD, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), "MPI_File_open ");
     names(MPI_File_read_at_c(file, 0, NULL, 0, MPI_BYTE, MPI_STATUS_IGNORE), "MPI_File_read_at_c ");
-    names(MPI_Type_create_f90_real(6, 30, &type), "MPI_Type_create_f90_real ");
     names(MPI_Comm_join(0, &comm), "MPI_Comm_join ");
     return check_finish();
 }

@@ -37,10 +37,12 @@ run() { # run NAME COMMAND..
 }
 
 programs() { # programs COMPILER NAME
-    local source program form options ranks
+    local source program form options ranks objects
     export HEDDLE_FC=$1
-    for source in "$here"/*.F90 "$here"/*.F; do
-        program=$(basename "${source%.*}")
+    for source in "$here"/*.F90 "$here"/*.F "$here"/mixed/program.F90; do
+        program=$(basename "${source%.*}") objects=()
+        # This one has a side in C.
+        case $source in */mixed/*) program=mixed objects=("$work/side.o") ;; esac
         for form in mpif mpi f08; do
             case $form in
             mpif) options=(-DMPIF) ;;
@@ -55,7 +57,7 @@ programs() { # programs COMPILER NAME
                 case $2 in flang-new-16) continue ;; esac
                 ;;
             esac
-            if ! "$build/bin/mpifort" -cpp -I"$here" "${options[@]}" -o "$program" "$source" >"$work/output" 2>&1; then
+            if ! "$build/bin/mpifort" -cpp -I"$here" "${options[@]}" -o "$program" "$source" "${objects[@]}" >"$work/output" 2>&1; then
                 outcome "$program, $form, $2: does not compile" 1
                 continue
             fi
@@ -138,6 +140,7 @@ messages_of_mpifort() {
 messages_of_mpifort
 outcome "what mpifort refuses" $?
 
+"$build/bin/mpicc" -Wall -c -o "$work/side.o" "$here/mixed/side.c" || exit
 programs gfortran gfortran
 arguments
 for flang in /usr/bin/flang-[0-9]* /usr/bin/flang-new-1[67]; do

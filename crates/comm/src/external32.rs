@@ -253,7 +253,7 @@ mod tests {
         for datatype in all_predefined() {
             let mut data: Vec<u8> = vec![0; datatype.extent() as usize];
             data[0] = 7;
-            assert_eq!(round_trip(datatype, &data).1, data, "{:?}", datatype.named_basic());
+            assert_eq!(round_trip(datatype, &data).1, data, "{:?}", datatype.predefined_basic());
         }
     }
 

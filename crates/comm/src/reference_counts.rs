@@ -121,7 +121,7 @@ impl ReferenceCounts for Counts {
 
 impl Counts {
     fn count_predefined(&self, datatype: &Datatype, addend: u64) {
-        if let (true, Some(basic)) = (self.predefined, datatype.named_basic()) {
+        if let (true, Some(basic)) = (self.predefined, datatype.predefined_basic()) {
             let word = COMMS_OF_MPI + (basic.handle - mpi::MPI_DATATYPE_NULL);
             add(Kind::Datatype, &PREDEFINED[word], addend);
         }

@@ -3,7 +3,7 @@
 use heddle_spec::constants;
 
 /// The constructor that made a datatype, with the value the ABI gives it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
 pub enum Combiner {
     /// A predefined type.

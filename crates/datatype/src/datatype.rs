@@ -205,8 +205,15 @@ impl Datatype {
     /// The predefined type, or `None` for a derived datatype. Predefined operators need it.
     #[inline]
     #[must_use]
-    pub const fn named_basic(&self) -> Option<&'static Basic> {
-        if self.predefined { self.basic } else { None }
+    pub const fn predefined_basic(&self) -> Option<&'static Basic> {
+        if self.predefined || self.is_unnamed() { self.basic } else { None }
+    }
+
+    /// Returns true for the unnamed predefined datatypes of Fortran's kinds of numbers.
+    #[inline]
+    #[must_use]
+    pub const fn is_unnamed(&self) -> bool {
+        matches!(self.contents.combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer)
     }
 
     /// The predefined type of all data of this datatype, if there is only one; accumulates need it. A

@@ -48,6 +48,14 @@ pub enum TypeError {
         /// Its value.
         value: i64,
     },
+    /// Fortran has no numbers with so many decimal digits or such exponents.
+    #[error("no kind of numbers has the range p = {p}, r = {r} (MPI_UNDEFINED, -32766: not given)")]
+    NoKind {
+        /// The decimal digits.
+        p: i32,
+        /// The decimal exponents; of integers, the digits.
+        r: i32,
+    },
     /// An array must have at least one dimension.
     #[error("ndims is 0, but an array has at least one dimension")]
     NoDimensions,

@@ -17,6 +17,7 @@ mod cursor;
 mod datatype;
 mod elements;
 mod error;
+mod kinds;
 mod plan;
 mod predefined;
 mod reduce;

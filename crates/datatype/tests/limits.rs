@@ -17,7 +17,7 @@ fn every_handle_of_the_standard_has_its_datatype() {
             assert!(found.is_none());
             continue;
         }
-        let basic = found.and_then(Datatype::named_basic).unwrap_or_else(|| panic!("{name} is missing"));
+        let basic = found.and_then(Datatype::predefined_basic).unwrap_or_else(|| panic!("{name} is missing"));
         assert_eq!(basic.handle, *handle);
         assert!(found.is_some_and(Datatype::is_committed));
     }
@@ -88,7 +88,7 @@ fn arguments_are_given_back_in_the_standards_order() {
         );
         assert_eq!(contents.types.len(), 1);
         assert!(
-            matches!(contents.types[0], TypeRef::Predefined(old) if old.named_basic() == types::MPI_INT.named_basic())
+            matches!(contents.types[0], TypeRef::Predefined(old) if old.predefined_basic() == types::MPI_INT.predefined_basic())
         );
     }
 }
@@ -173,12 +173,12 @@ fn committing_and_duplicating() {
 fn accumulates_learn_the_one_basic_type() {
     let pair = TypeRef::from(&types::MPI_DOUBLE_INT);
     let pairs = Datatype::vector(Form::Small, 3, 2, 5, &pair).expect("pairs");
-    assert_eq!(pairs.uniform_basic(), types::MPI_DOUBLE_INT.named_basic());
-    assert_eq!((pairs.named_basic(), pairs.basic_elements()), (None, 12));
+    assert_eq!(pairs.uniform_basic(), types::MPI_DOUBLE_INT.predefined_basic());
+    assert_eq!((pairs.predefined_basic(), pairs.basic_elements()), (None, 12));
     assert_eq!((pairs.get_elements(20), pairs.get_elements(18)), (Some(3), None));
     let empty = TypeRef::from(Datatype::contiguous(Form::Small, 0, &pair).expect("nothing"));
     let mixed = Datatype::structure(Form::Small, &[1, 1, 1], &[0, 8, 9], &[int(), empty.clone(), int()]);
-    assert_eq!(mixed.expect("a structure").uniform_basic(), types::MPI_INT.named_basic());
+    assert_eq!(mixed.expect("a structure").uniform_basic(), types::MPI_INT.predefined_basic());
     let mixed = Datatype::structure(Form::Small, &[1, 1], &[0, 16], &[int(), pair]).expect("a structure");
     assert_eq!(mixed.uniform_basic(), None);
     assert_eq!((empty.uniform_basic(), empty.get_count(0), empty.get_count(1)), (None, Some(0), None));

@@ -179,7 +179,7 @@ proptest! {
     #[test]
     fn numbers(seeds in proptest::collection::vec(any::<((i128, i8, i8), (i128, i8, i8))>(), 0..40)) {
         for datatype in all_predefined() {
-            let basic = datatype.named_basic().expect("a predefined type");
+            let basic = datatype.predefined_basic().expect("a predefined type");
             for op in Op::ALL {
                 if basic.class == Class::Pair || !supports(op, datatype) {
                     continue;
@@ -200,7 +200,7 @@ proptest! {
     #[test]
     fn values_and_indices(seeds in proptest::collection::vec(any::<((i8, i8), (i8, i8))>(), 1..20)) {
         for datatype in all_predefined() {
-            let basic = datatype.named_basic().expect("a predefined type");
+            let basic = datatype.predefined_basic().expect("a predefined type");
             let (value, index, offset) = match basic.kind {
                 Kind::F32I32 => (Kind::F32, Kind::I32, 4),
                 Kind::F64I32 => (Kind::F64, Kind::I32, 8),
@@ -254,7 +254,7 @@ fn the_standards_table() {
         (&[Op::Minloc, Op::Maxloc], &[Pair]),
     ];
     for datatype in all_predefined() {
-        let basic = datatype.named_basic().expect("a predefined type");
+        let basic = datatype.predefined_basic().expect("a predefined type");
         for (ops, classes) in &table {
             for op in *ops {
                 let here = cfg!(target_arch = "x86_64")

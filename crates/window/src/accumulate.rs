@@ -160,7 +160,7 @@ impl Place<'_> {
         let size = self.len();
         let allowed =
             |basic: &Basic| matches!(basic.class, CInteger | FortranInteger | Logical | MultiLanguage | Byte);
-        if !self.datatype().named_basic().is_some_and(allowed) {
+        if !self.datatype().predefined_basic().is_some_and(allowed) {
             let message = "MPI_Compare_and_swap works on C integer, Fortran integer, logical, multi-language and byte types";
             return Err(Error::new(mpi::MPI_ERR_TYPE, message));
         }

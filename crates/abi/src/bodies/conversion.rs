@@ -6,7 +6,7 @@
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_comm::COMMS;
-use heddle_comm::datatype::DERIVED;
+use heddle_comm::datatype::{self, DERIVED};
 use heddle_comm::errhandler;
 use heddle_comm::group::GROUPS;
 use heddle_comm::info::{self, INFOS};
@@ -134,6 +134,18 @@ pub(crate) fn type_match_size(typeclass: c_int, size: c_int, datatype: Out<Datat
             return Err(Error::new(mpi::MPI_ERR_ARG, message));
         }
     };
-    let handle = found.named_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle);
+    let handle = found.predefined_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle);
     datatype.set(DatatypeHandle(handle))
+}
+
+pub(crate) fn type_create_f90_real(p: c_int, r: c_int, newtype: Out<DatatypeHandle>) -> Result<()> {
+    newtype.set(DatatypeHandle(datatype::f90_real(p, r)?))
+}
+
+pub(crate) fn type_create_f90_complex(p: c_int, r: c_int, newtype: Out<DatatypeHandle>) -> Result<()> {
+    newtype.set(DatatypeHandle(datatype::f90_complex(p, r)?))
+}
+
+pub(crate) fn type_create_f90_integer(r: c_int, newtype: Out<DatatypeHandle>) -> Result<()> {
+    newtype.set(DatatypeHandle(datatype::f90_integer(r)?))
 }

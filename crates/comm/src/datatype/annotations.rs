@@ -70,7 +70,7 @@ pub fn type_name(handle: usize) -> Result<String> {
     }
     let standard = match handle {
         mpi::MPI_DATATYPE_NULL => "MPI_DATATYPE_NULL",
-        _ => object::from_handle(handle)?.named_basic().map_or("", |basic| basic.name),
+        _ => object::from_handle(handle)?.predefined_basic().map_or("", |basic| basic.name),
     };
     let given = lock(&PREDEFINED).get(&handle).and_then(|annotations| lock(&annotations.name).clone());
     Ok(given.unwrap_or_else(|| standard.to_owned()))

@@ -42,6 +42,12 @@ pub fn free(handle: usize) -> Result<()> {
         return Err(Error::new(mpi::MPI_ERR_TYPE, "a predefined datatype cannot be freed"));
     }
     let object = DERIVED.get(handle).ok_or_else(|| bad_handle(handle))?;
+    if object.datatype.is_unnamed() {
+        return Err(Error::new(
+            mpi::MPI_ERR_TYPE,
+            "a datatype of MPI_Type_create_f90_... is predefined and cannot be freed",
+        ));
+    }
     object.attributes.delete_all(handle)?;
     let freed = DERIVED.remove(handle).ok_or_else(|| bad_handle(handle))?;
     lifetime::user_released(handle, freed);

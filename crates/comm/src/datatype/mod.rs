@@ -5,11 +5,14 @@
 //! | `object.rs` | the layouts of `heddle-datatype` behind handles |
 //! | `annotations.rs` | attributes and names |
 //! | `management.rs` | making, copying and freeing them |
+//! | `unnamed.rs` | those of Fortran's kinds of numbers |
 
 mod annotations;
 mod management;
 mod object;
+mod unnamed;
 
 pub use annotations::{TypeAttributes, of_type, set_type_name, type_name};
 pub use management::{dup, free, insert};
 pub use object::{DERIVED, KeptType, TypeObject, TypeRef, for_communication, from_handle, to_build_on};
+pub use unnamed::{f90_complex, f90_integer, f90_real, handle_of_unnamed};

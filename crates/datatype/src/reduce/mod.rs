@@ -68,7 +68,7 @@ pub fn supports(op: Op, datatype: &Datatype) -> bool {
 /// # Errors
 /// A derived datatype; an operator that is not defined on the type; a type without arithmetic here.
 pub fn kernel(op: Op, datatype: &Datatype) -> Result<Kernel, ReduceError> {
-    let basic = datatype.named_basic().ok_or(ReduceError::Derived { op: op.name() })?;
+    let basic = datatype.predefined_basic().ok_or(ReduceError::Derived { op: op.name() })?;
     if !op.allowed_on(basic.class) {
         return Err(ReduceError::NotAllowed { op: op.name(), datatype: basic.name });
     }

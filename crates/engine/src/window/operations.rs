@@ -106,7 +106,7 @@ pub unsafe fn compare_and_swap(
 /// # Errors
 /// `MPI_ERR_TYPE`.
 pub fn check_predefined(datatype: usize) -> Result<()> {
-    if datatype::for_communication(datatype)?.named_basic().is_some() {
+    if datatype::for_communication(datatype)?.predefined_basic().is_some() {
         return Ok(());
     }
     let message = "MPI_Fetch_and_op and MPI_Compare_and_swap take predefined datatypes only";

@@ -97,5 +97,6 @@ pub(crate) fn type_get_value_index(
         // The standard's answer when there is no such type.
         _ => return pair_type.set(DatatypeHandle::NULL),
     };
-    pair_type.set(DatatypeHandle(pair.named_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle)))
+    pair_type
+        .set(DatatypeHandle(pair.predefined_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle)))
 }

@@ -143,7 +143,11 @@ pub(crate) fn type_get_contents(
 /// the program must free it.
 fn handle_of(part: &TypeRef) -> usize {
     match part {
-        TypeRef::Predefined(part) => part.named_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle),
-        TypeRef::Derived(part) => datatype::insert(part.clone()),
+        TypeRef::Predefined(part) => {
+            part.predefined_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle)
+        }
+        TypeRef::Derived(part) => {
+            datatype::handle_of_unnamed(part).unwrap_or_else(|| datatype::insert(part.clone()))
+        }
     }
 }

@@ -1,0 +1,59 @@
+//! The unnamed predefined datatypes of Fortran's kinds of numbers (MPI 5.0, section 19.1.10). The same
+//! arguments give the same handle, which is never freed.
+
+use super::management::insert;
+use crate::error::{Error, Result};
+use heddle_datatype::{Combiner, Constructed, Datatype};
+use heddle_spec::constants as mpi;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// By the constructor and its arguments.
+static HANDLES: Mutex<BTreeMap<(Combiner, i32, i32), usize>> = Mutex::new(BTreeMap::new());
+
+fn handle(of: (Combiner, i32, i32), make: impl FnOnce() -> Constructed) -> Result<usize> {
+    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&handle) = handles.get(&of) {
+        return Ok(handle);
+    }
+    let made = make().map_err(|error| Error::new(mpi::MPI_ERR_ARG, error.to_string()))?;
+    let handle = insert(made);
+    handles.insert(of, handle);
+    Ok(handle)
+}
+
+/// The datatype of `selected_real_kind(p, r)`.
+///
+/// # Errors
+/// `MPI_ERR_ARG`: there is no such kind. The same holds for the other two.
+pub fn f90_real(p: i32, r: i32) -> Result<usize> {
+    handle((Combiner::F90Real, p, r), || Datatype::f90_real(p, r))
+}
+
+/// The datatype of complex numbers of this kind.
+///
+/// # Errors
+/// See [`f90_real`].
+pub fn f90_complex(p: i32, r: i32) -> Result<usize> {
+    handle((Combiner::F90Complex, p, r), || Datatype::f90_complex(p, r))
+}
+
+/// The datatype of `selected_int_kind(r)`.
+///
+/// # Errors
+/// See [`f90_real`].
+pub fn f90_integer(r: i32) -> Result<usize> {
+    handle((Combiner::F90Integer, 0, r), || Datatype::f90_integer(r))
+}
+
+/// The handle of an unnamed predefined datatype; `None` for other datatypes.
+pub fn handle_of_unnamed(datatype: &Datatype) -> Option<usize> {
+    let contents = datatype.contents();
+    let arguments: Vec<i32> = contents.integers.iter().filter_map(|&of| of.try_into().ok()).collect();
+    match (contents.combiner, &arguments[..]) {
+        (Combiner::F90Real, &[p, r]) => f90_real(p, r).ok(),
+        (Combiner::F90Complex, &[p, r]) => f90_complex(p, r).ok(),
+        (Combiner::F90Integer, &[r]) => f90_integer(r).ok(),
+        _ => None,
+    }
+}
