@@ -154,6 +154,11 @@ program sections
   end do
   call check(all(later(1:60:2) == [(size * i + 50 * size * (size - 1), i = 1, 60, 2)]), 'MPI_Iallreduce')
   call check(all(later(2:60:2) == -1) .and. all(more == line), 'the gaps, and MPI_Iscan')
+  ! Requests that are complete at once may have one handle together.
+  call MPI_Iallreduce(line(1:60:2), later(1:60:2), 30, MPI_INTEGER, MPI_SUM, MPI_COMM_SELF, requests(1))
+  call MPI_Iallreduce(line(1:60:3), more(1:60:3), 20, MPI_INTEGER, MPI_SUM, MPI_COMM_SELF, requests(2))
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+  call check(all(later(1:60:2) == line(1:60:2)) .and. all(more(1:60:3) == line(1:60:3)), 'two that are complete')
   call MPI_Allreduce(MPI_IN_PLACE, later(1:60:20), 3, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD)
   call MPI_Allreduce_init(line(1:9:2), later(2:60:3), 5, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, request)
   do i = 1, 2

@@ -48,7 +48,7 @@ pub enum TypeError {
         /// Its value.
         value: i64,
     },
-    /// Fortran has no numbers with so many decimal digits or such exponents.
+    /// Fortran has no numbers with that range.
     #[error("no kind of numbers has the range p = {p}, r = {r} (MPI_UNDEFINED, -32766: not given)")]
     NoKind {
         /// The decimal digits.

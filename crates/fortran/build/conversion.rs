@@ -24,10 +24,14 @@ struct Described {
     datatype: String,
 }
 
-/// The handle of an integer.
-fn from_int(param: &str, object: &str) -> String {
-    let kind = if object == "MPI_Datatype" { "MPI_Type" } else { object };
-    format!("handle::from_int(*f_{param}, {kind}_fromint)")
+/// The handle of an integer in Fortran.
+fn from_int(integer: &str, object: &str) -> String {
+    format!("handle::from_int({integer}, {}_fromint)", prefix_of(object))
+}
+
+/// The words with which the names of a handle's functions begin.
+fn prefix_of(object: &str) -> &str {
+    if object == "MPI_Datatype" { "MPI_Type" } else { object }
 }
 
 impl Conversion {
@@ -39,10 +43,10 @@ impl Conversion {
     pub(crate) fn add(&mut self, function: &Function, param: &Param, form: Form) {
         let name = format!("f_{}", param.name);
         let given = match &param.kind {
-            _ if is_buffer(param) && self.part == Part::Gaps && may_have_gaps(function, param) => {
+            _ if param.is_buffer() && self.part == Part::Gaps && may_have_gaps(function, param) => {
                 self.buffer_with_gaps(function, param, form)
             }
-            _ if is_buffer(param) => format!("special::buffer({})", address(&name, form)),
+            _ if param.is_buffer() => format!("special::buffer({})", address(&name, form)),
             // This form has no use for the address of the buffer that is detached (MPI 5.0, section 3.6).
             Kind::Address if param.name == "buffer_addr" && !form.f08 => {
                 self.before += "let mut detached: *mut c_void = std::ptr::null_mut();\n";
@@ -59,7 +63,7 @@ impl Conversion {
                 name
             }
         };
-        // What describes a section takes the place of the program's count and type.
+        // A section's own count and type take the place of the program's.
         let given = match self
             .described
             .iter()
@@ -80,18 +84,18 @@ impl Conversion {
         let is_out = param.direction != Direction::In;
         let object = function.params_of(form.large).find_map(|param| match param.kind {
             Kind::Object(object @ ("MPI_Comm" | "MPI_Win")) if param.direction == Direction::In => {
-                Some(format!("PMPI_{}_call_errhandler, {}", &object[4..], from_int(&param.name, object)))
+                Some(format!(
+                    "PMPI_{}_call_errhandler, {}",
+                    &object[4..],
+                    from_int(&format!("*f_{}", param.name), object)
+                ))
             }
             _ => None,
         });
         let object = object.unwrap_or("PMPI_Comm_call_errhandler, MPI_COMM_SELF".into());
         let refuse = format!("{{ let code = refusal.raise({object}); {} return; }}", tell(form));
         match Gaps::of(function, param) {
-            Gaps::Described { count, datatype } => {
-                let what = function.name.as_str();
-                let is_one_sided = function.params.iter().any(|param| param.kind == Kind::Object("MPI_Win"));
-                let ends_unseen = is_one_sided && function.request().is_none() || what.ends_with("_begin");
-                let may_be_copied = !ends_unseen && !matches!(what, "Psend_init" | "Precv_init");
+            Gaps::Described { count, datatype, may_be_copied } => {
                 let number = match count {
                     Some(count) if form.large => format!("Some(*f_{})", count.name),
                     Some(count) => format!("Some(i64::from(*f_{}))", count.name),
@@ -101,7 +105,7 @@ impl Conversion {
                     "let b_{name} = match gaps::described(&*f_{name}, {number}, {}, \
                      gaps::Use {{ is_out: {is_out}, may_be_copied: {may_be_copied} }}) \
                      {{ Ok(buffer) => buffer, Err(refusal) => {refuse} }};\n",
-                    from_int(&datatype.name, "MPI_Datatype")
+                    from_int(&format!("*f_{}", datatype.name), "MPI_Datatype")
                 );
                 self.described.push(Described {
                     buffer: name.clone(),
@@ -130,7 +134,7 @@ impl Conversion {
             Some(request) if !copies.is_empty() => {
                 let is_persistent = function.name.ends_with("_init");
                 self.behind += &format!(
-                    "if code == MPI_SUCCESS {{ copies::keep(*f_{}, [{}], {is_persistent}); }}\n",
+                    "if code == MPI_SUCCESS {{ copies::keep(*f_{0}, v_{0}, [{1}], {is_persistent}); }}\n",
                     request.name,
                     copies.join(", ")
                 );
@@ -195,10 +199,9 @@ impl Conversion {
     }
 
     fn handle(&mut self, function: &Function, param: &Param, name: &str, object: &str, form: Form) -> String {
-        let kind = if object == "MPI_Datatype" { "MPI_Type" } else { object };
         let value = format!("v_{}", param.name);
-        let from_int = |of: &str| format!("handle::from_int({of}, {kind}_fromint)");
-        let to_int = |of: &str| format!("handle::to_int({of}, {kind}_toint)");
+        let from_int = |of: &str| from_int(of, object);
+        let to_int = |of: &str| format!("handle::to_int({of}, {}_toint)", prefix_of(object));
         let is_out = param.direction == Direction::Out;
         let Some(length) = length(param) else {
             if param.direction == Direction::In {
@@ -277,10 +280,6 @@ pub(crate) fn tell(form: Form) -> &'static str {
     if form.f08 { "if !ierror.is_null() { ierror.write(code); }" } else { "ierror.write(code);" }
 }
 
-pub(crate) fn is_buffer(param: &Param) -> bool {
-    param.kind == Kind::Choice || param.kind == Kind::Address && param.direction == Direction::In
-}
-
 pub(crate) fn may_have_gaps(function: &Function, param: &Param) -> bool {
-    is_buffer(param) && !matches!(Gaps::of(function, param), Gaps::Ignored | Gaps::Compiler)
+    param.is_buffer() && !matches!(Gaps::of(function, param), Gaps::Ignored | Gaps::Compiler)
 }

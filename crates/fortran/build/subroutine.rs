@@ -2,7 +2,7 @@
 //! one or, with large counts, two for the module `mpi_f08`.
 
 use super::c_form::{c_name, c_value, declaration, is_conversion, is_scalar};
-use super::conversion::{Conversion, is_buffer, may_have_gaps, tell};
+use super::conversion::{Conversion, may_have_gaps, tell};
 use heddle_spec::function::{Direction, Function, Kind, Param, Returns};
 use heddle_spec::function_table::Functions;
 use heddle_spec::mpi_f08;
@@ -143,7 +143,7 @@ fn parameters(function: &Function, form: Form) -> Vec<String> {
     for param in function.params_of(form.large) {
         let is_unused = param.kind == Kind::Address && param.name == "buffer_addr" && !form.f08;
         let of = match &param.kind {
-            _ if form.f08 && (is_buffer(param) || param.kind == Kind::Text) => "*const Descriptor".into(),
+            _ if form.f08 && (param.is_buffer() || param.kind == Kind::Text) => "*const Descriptor".into(),
             Kind::Object(_) | Kind::Logical => "*mut c_int".into(),
             kind => format!("*mut {}", c_value(kind, form.large)),
         };

@@ -35,7 +35,7 @@ impl Copy {
     /// Takes over what the section holds. Elements that MPI does not write keep their value so.
     fn read(&mut self) {
         let bytes = self.section.bytes().unsigned_abs();
-        // SAFETY: there is room for so many bytes.
+        // SAFETY: the elements have room for the bytes of the section.
         let to = unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), bytes) };
         self.section.read(to);
     }
@@ -44,7 +44,7 @@ impl Copy {
     pub(crate) fn write(&self) {
         if self.is_out {
             let bytes = self.section.bytes().unsigned_abs();
-            // SAFETY: there are so many bytes.
+            // SAFETY: the elements have as much room as the section has bytes.
             let from = unsafe { std::slice::from_raw_parts(self.elements.as_ptr().cast(), bytes) };
             self.section.write(from);
         }
@@ -78,10 +78,21 @@ pub(crate) fn are_kept() -> bool {
     NUMBER.load(Ordering::Relaxed) != 0
 }
 
-/// Keeps the copies that the operation of a request works on.
-pub(crate) fn keep(request: c_int, copies: impl IntoIterator<Item = Option<Copy>>, is_persistent: bool) {
+/// Keeps the copies that the operation of a request works on; C's handle of it is `handle`. If the request is
+/// complete already, they go back at once: an MPI library may have one handle for all such requests.
+pub(crate) fn keep(
+    request: c_int,
+    handle: Handle,
+    copies: impl IntoIterator<Item = Option<Copy>>,
+    is_persistent: bool,
+) {
     let copies: Vec<Copy> = copies.into_iter().flatten().collect();
-    if !copies.is_empty() {
+    if copies.is_empty() {
+        return;
+    }
+    if !is_persistent && is_complete(handle) {
+        copies.iter().for_each(Copy::write);
+    } else {
         change(|kept| kept.insert(request, Kept { copies, is_persistent, is_active: !is_persistent }));
     }
 }
@@ -107,7 +118,7 @@ pub(crate) unsafe fn started(requests: *const c_int, len: c_int) {
 /// Requests, of which C has made `handles`, may be complete: those that are hand over what they received.
 ///
 /// # Safety
-/// There are at least so many requests as handles.
+/// There is a request for each handle.
 #[cold]
 pub(crate) unsafe fn completed(requests: *const c_int, handles: &[Handle]) {
     // SAFETY: by the caller's promise.

@@ -71,7 +71,7 @@ fn bytes_without_gaps(datatype: Handle) -> Option<i64> {
     (is_known && has_no_gaps && bytes > 0).then_some(bytes)
 }
 
-/// What describes a section.
+/// A datatype for a section.
 pub(crate) enum Described {
     /// Each of its elements, which MPI counts as it counts those of the program's type.
     Element(Datatype),

@@ -197,10 +197,22 @@ impl Kind {
     }
 }
 
+impl Param {
+    /// Returns true for a buffer of the program's that goes to C, or from there.
+    pub fn is_buffer(&self) -> bool {
+        self.kind == Kind::Choice || self.kind == Kind::Address && self.direction == Direction::In
+    }
+}
+
 impl Function {
     /// The parameters of one of the two forms.
     pub fn params_of(&self, large: bool) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(move |param| large || !param.large_only)
+    }
+
+    /// Returns true for communication on a window.
+    pub(crate) fn is_one_sided(&self) -> bool {
+        self.params.iter().any(|param| param.kind == Kind::Object("MPI_Win"))
     }
 
     /// The names of the function's forms in C, each with whether it is the large one.

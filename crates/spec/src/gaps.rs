@@ -3,7 +3,7 @@
 
 use crate::function::{Direction, Function, Kind, Param};
 
-/// What becomes of a buffer with gaps.
+/// The way in which a buffer with gaps goes to C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gaps<'a> {
     /// Only its address counts.
@@ -18,13 +18,16 @@ pub enum Gaps<'a> {
         count: Option<&'a Param>,
         /// The type of the elements.
         datatype: &'a Param,
+        /// True if a copy can take its place: it is known when the operation is complete, and its parts are
+        /// not sent separately.
+        may_be_copied: bool,
     },
     /// The library copies it, and back when the request is complete.
     Copied,
 }
 
 impl Gaps<'_> {
-    /// What becomes of a buffer of a function.
+    /// The way of a buffer of a function.
     pub fn of<'a>(function: &'a Function, buffer: &Param) -> Gaps<'a> {
         let name = function.name.as_str();
         if name == "Free_mem" {
@@ -50,7 +53,13 @@ impl Gaps<'_> {
                 let has_parts = ["gather", "scatter", "alltoall"];
                 let has_parts = has_parts.iter().any(|word| name.to_lowercase().contains(word));
                 let is_count = at == 1 && behind[0].kind == Kind::Count && !has_parts;
-                Gaps::Described { count: is_count.then_some(behind[0]), datatype: behind[at] }
+                let ends_unseen = function.is_one_sided() && function.request().is_none();
+                let has_partitions = matches!(name, "Psend_init" | "Precv_init");
+                Gaps::Described {
+                    count: is_count.then_some(behind[0]),
+                    datatype: behind[at],
+                    may_be_copied: !(ends_unseen || has_partitions || name.ends_with("_begin")),
+                }
             }
             None if function.request().is_some() => Gaps::Copied,
             None => Gaps::Compiler,
@@ -79,8 +88,9 @@ mod tests {
             let function = functions.all().find(|f| f.name == function).expect(function);
             let buffer = function.params.iter().find(|param| param.name == buffer).expect(buffer);
             match Gaps::of(function, buffer) {
-                Gaps::Described { count, datatype } => {
-                    format!("{} {}", count.map_or("-", |count| &count.name), datatype.name)
+                Gaps::Described { count, datatype, may_be_copied } => {
+                    let copied = if may_be_copied { "" } else { " never" };
+                    format!("{} {}{copied}", count.map_or("-", |count| &count.name), datatype.name)
                 }
                 other => format!("{other:?}"),
             }
@@ -90,7 +100,7 @@ mod tests {
             ("Sendrecv", "recvbuf", "recvcount recvtype"),
             ("Pack", "outbuf", "Compiler"),
             ("Unpack", "outbuf", "outcount datatype"),
-            ("Psend_init", "buf", "- datatype"),
+            ("Psend_init", "buf", "- datatype never"),
             ("Igatherv", "recvbuf", "- recvtype"),
             ("Allgather", "sendbuf", "- sendtype"),
             ("Alltoallw", "sendbuf", "Compiler"),
@@ -98,8 +108,9 @@ mod tests {
             ("Allreduce", "sendbuf", "Compiler"),
             ("Iallreduce", "recvbuf", "Copied"),
             ("Ireduce_scatter", "recvbuf", "Copied"),
-            ("Accumulate", "origin_addr", "origin_count origin_datatype"),
-            ("Get_accumulate", "result_addr", "result_count result_datatype"),
+            ("Accumulate", "origin_addr", "origin_count origin_datatype never"),
+            ("Rput", "origin_addr", "origin_count origin_datatype"),
+            ("Get_accumulate", "result_addr", "result_count result_datatype never"),
             ("Fetch_and_op", "result_addr", "Ignored"),
             ("Win_create", "base", "Refused"),
             ("Free_mem", "base", "Ignored"),

@@ -223,16 +223,12 @@ fn handle(section: &Section) -> Option<&str> {
     }
 }
 
-fn is_buffer(param: &Param) -> bool {
-    param.kind == Kind::Choice || param.kind == Kind::Address && param.direction == Direction::In
-}
-
 fn has_large_callback(function: &Function) -> bool {
     function.params.iter().any(|param| matches!(param.kind, Kind::Callback(_, true)))
 }
 
 fn has_buffer(function: &Function) -> bool {
-    function.params.iter().any(is_buffer)
+    function.params.iter().any(Param::is_buffer)
 }
 
 /// The forms of a function, each with whether counts are large. There is one if the types of the arguments
@@ -247,7 +243,7 @@ pub fn forms(function: &Function) -> impl Iterator<Item = bool> {
 /// The type of an argument.
 fn of(param: &Param, large: bool) -> String {
     match &param.kind {
-        _ if is_buffer(param) => "type(*), dimension(..)".into(),
+        _ if param.is_buffer() => "type(*), dimension(..)".into(),
         Kind::Address => "type(c_ptr)".into(),
         Kind::Count | Kind::Extent if large => "integer(kind=MPI_COUNT_KIND)".into(),
         Kind::Displ if large => "integer(kind=MPI_ADDRESS_KIND)".into(),
@@ -312,9 +308,8 @@ fn interface(out: &mut String, function: &Function, prefix: &str, large: bool) {
 fn begins(function: &Function) -> bool {
     let name = function.name.as_str();
     let has_request = function.params.iter().any(|param| param.name == "request");
-    let is_one_sided = function.params.iter().any(|param| param.kind == Kind::Object("MPI_Win"));
     let is_split = name.ends_with("_begin") || name.ends_with("_end");
-    has_request || is_one_sided || is_split || name.contains("attach") || name == "Free_mem"
+    has_request || function.is_one_sided() || is_split || name.contains("attach") || name == "Free_mem"
 }
 
 fn declare(out: &mut String, function: &Function, param: &Param, large: bool, is_begun: bool) {
@@ -333,9 +328,9 @@ fn declare(out: &mut String, function: &Function, param: &Param, large: bool, is
     };
     let intent = if matches!(param.kind, Kind::Callback(..)) { "" } else { intent };
     // The library writes to a window's memory.
-    let intent = if param.kind == Kind::Address && is_buffer(param) { "" } else { intent };
-    let asynchronous = if is_begun && is_buffer(param) { ", asynchronous" } else { "" };
-    let is_copied = is_buffer(param) && Gaps::of(function, param) == Gaps::Compiler;
+    let intent = if param.kind == Kind::Address && param.is_buffer() { "" } else { intent };
+    let asynchronous = if is_begun && param.is_buffer() { ", asynchronous" } else { "" };
+    let is_copied = param.is_buffer() && Gaps::of(function, param) == Gaps::Compiler;
     let contiguous = if is_copied { ", contiguous" } else { "" };
     push(
         out,

@@ -5,7 +5,8 @@
 
 A case is run with two numbers of calls; the difference belongs to the calls (loops included, which are alike). Prints a line of
 JSON for each case and form, and `N passed, M failed`: a case fails if it takes more than LIMITS says. Ends with 77 where
-there is no valgrind. The compiler is gfortran; the figures belong to the version that LIMITS names.
+there is no valgrind. The compiler is gfortran; its version decides how many instructions the caller needs, so the limits hold for
+VERSION alone, and other versions are only counted.
 """
 
 import json
@@ -18,7 +19,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 FEW, MANY = 200, 1200
-# By case, for mpif.h and mpi_f08: the most instructions beyond C (gfortran 12.2).
+VERSION = "12"
+# By case, for mpif.h and mpi_f08: the most instructions beyond C.
 LIMITS = {
     "send": (26, 44),
     "receive": (32, 52),
@@ -46,6 +48,7 @@ def main():
     if not shutil.which("valgrind"):
         print("there is no valgrind")
         return 77
+    has_limits = subprocess.check_output(["gfortran", "-dumpversion"], text=True).split(".")[0].strip() == VERSION
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -58,7 +61,7 @@ def main():
             for form, limit in zip(FORMS, limits):
                 beyond = round(a_call(folder / form, case, folder) - in_c, 1)
                 print(json.dumps({"case": what, "form": form, "c": in_c, "beyond c": beyond, "limit": limit}))
-                failed += beyond > limit
+                failed += has_limits and beyond > limit
     print(f"{len(LIMITS) * len(FORMS) - failed} passed, {failed} failed")
     return int(failed > 0)
 

@@ -53,7 +53,7 @@ void wait_in_c(MPI_Fint *request, MPI_Fint *status) {
     MPI_Status_c2f(&done, status);
 }
 
-/* What a status of Fortran's says: its tag, and its number of integers in *count. */
+/* Returns the tag in a status of Fortran's, and stores its number of integers in *count. */
 int tag_in_c(const MPI_Fint *status, int *count) {
     MPI_Status of_c;
     MPI_Status_f2c(status, &of_c);
