@@ -47,6 +47,7 @@ if [ -f "$build/lib/libheddle_fortran.so.0" ]; then
     done
     put 755 lib/libheddle_fortran.so.0
     ln -sfn libheddle_fortran.so.0 "$prefix/lib/libheddle_fortran.so"
+    ln -sfn libheddle_fortran.so.0 "$prefix/lib/libmpifort_abi.so"
     put 644 lib/pkgconfig/heddle_fortran.pc
     put 644 include/mpif.h
     for source in mpi mpi_f08 mpi_plain probe probe_f08; do

@@ -75,7 +75,9 @@ if [ -f "$release/libheddle_fortran.so" ]; then
         put 755 "$root/tools/mpicc" "$build/bin/$name"
     done
     put 755 "$release/libheddle_fortran.so" "$build/lib/libheddle_fortran.so.0"
+    # The second name is the one of the standard, for linkers (docs/fortran.md).
     ln -sfn libheddle_fortran.so.0 "$build/lib/libheddle_fortran.so"
+    ln -sfn libheddle_fortran.so.0 "$build/lib/libmpifort_abi.so"
     configure heddle_fortran
     "$release/generate" mpif "$build/include/mpif.h"
     mkdir -p "$build/lib/heddle-fortran"

@@ -128,20 +128,45 @@ contains
   end function checksum
 
   subroutine report()
-    double precision :: updates
+    double precision :: updates, grind_time, share
     integer(int64) :: bits
+    character(len=10) :: communicators
     bits = checksum()
     call MPI_Allreduce(MPI_IN_PLACE, seconds_in_mpi, 1, MPI_DOUBLE_PRECISION, MPI_SUM, own%grid)
     updates = dble(run%nx) * run%ny * run%nz * run%nang * 8 * run%ng * iterations
-    if (own%rank == 0) then
+    grind_time = 1d9 * seconds / updates
+    share = seconds_in_mpi / (seconds * own%size * threads)
+    communicators = merge('shared    ', 'per-thread', run%shared)
+    if (own%rank == 0 .and. run%json) then
+      print '(4a,3(a,i0),3(a,es12.5),a)', '{"library": "', library(), '", "comms": "', trim(communicators), &
+        '", "ranks": ', own%size, ', "threads": ', threads, ', "face_bytes": ', face_bytes(), ', "seconds": ', seconds, &
+        ', "grind_ns": ', grind_time, ', "mpi_time_share": ', share, '}'
+    else if (own%rank == 0) then
       print '(a,i0,a,i0,a,i0,a,i0,2a)', 'processes ', own%size, ' (', run%npey, ' x ', run%npez, '), threads ', threads, &
-        ', communicators ', trim(merge('shared    ', 'per-thread', run%shared))
-      print '(a,f9.4,a,f8.2,a,f5.1,a)', 'time', seconds, ' s, grind time', 1d9 * seconds / updates, ' ns, in MPI', &
-        100 * seconds_in_mpi / (seconds * own%size * threads), ' %'
+        ', communicators ', trim(communicators)
+      print '(a,f9.4,a,f8.2,a,f5.1,a)', 'time', seconds, ' s, grind time', grind_time, ' ns, in MPI', 100 * share, ' %'
       print '(a,z16.16,a,es8.1)', 'checksum ', bits, ', balance within', worst_balance
     end if
     if (worst_balance > 1d-10) call stop_with('the particles do not balance: the result is wrong')
   end subroutine report
+
+  ! The first line of the library's version, without characters that JSON escapes.
+  function library()
+    character(len=:), allocatable :: library
+    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: text
+    integer :: length, i
+    call MPI_Get_library_version(text, length)
+    do i = 1, length
+      if (iachar(text(i:i)) < 32) exit
+      if (text(i:i) == '"' .or. text(i:i) == '\') text(i:i) = ' '
+    end do
+    library = trim(text(:i - 1))
+  end function library
+
+  ! Bytes of the larger message of a chunk.
+  integer function face_bytes()
+    face_bytes = storage_size(seconds) / 8 * run%nang * run%ichunk * max(own%ny, own%nz)
+  end function face_bytes
 
   subroutine finish()
     integer :: i

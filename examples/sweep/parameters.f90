@@ -15,6 +15,7 @@ module parameters
     double precision :: lx = 0.08d0, ly = 0.08d0, lz = 0.08d0
     double precision :: epsi = 1.0d-4         ! change of the flux at which they end
     logical :: shared = .false.               ! all threads use one communicator
+    logical :: json = .false.                 ! the report is a line of JSON
   end type run_parameters
 
 contains
@@ -51,8 +52,12 @@ contains
       case ('comms')
         if (value /= 'shared' .and. value /= 'per-thread') status = 1
         run%shared = value == 'shared'
+      case ('report')
+        if (value /= 'text' .and. value /= 'json') status = 1
+        run%json = value == 'json'
       case default
-        problem = trim(name) // ': the names are nx, ny, nz, npey, npez, nang, ng, ichunk, nsteps, iitm, epsi, comms'
+        problem = trim(name) // &
+          ': the names are nx, ny, nz, npey, npez, nang, ng, ichunk, nsteps, iitm, epsi, comms, report'
         return
       end select
       if (status /= 0) then

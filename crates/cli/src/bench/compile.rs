@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::graph500;
+use super::command::finish;
 use super::library::Library;
 use super::subject::Subject;
-use crate::report::error::{BenchError, tail};
+use crate::report::error::BenchError;
 
 /// The folder with the benchmark's C sources: the given one, else `bench` here or beside the installation.
 ///
@@ -29,7 +29,12 @@ pub(crate) fn sources(given: Option<&Path>) -> Result<PathBuf, BenchError> {
         .ok_or(BenchError::NoSources(first))
 }
 
-/// The programs of a library.
+/// The folder of the example `name`, which lies beside those of the other subjects.
+pub(crate) fn example(bench: &Path, name: &str) -> PathBuf {
+    bench.parent().map_or_else(|| PathBuf::from("examples"), |folder| folder.join("examples")).join(name)
+}
+
+/// The C programs of a library.
 #[derive(Debug, Clone)]
 pub(crate) struct Programs {
     mtbench: PathBuf,
@@ -51,10 +56,8 @@ impl Programs {
             compile(library, sources, &program).map(|()| program)
         };
         let mtbench = one("mtbench", sources)?;
-        let graph500 = match graph500::sources(sources) {
-            Some(sources) => Some(one("graph500", &sources)?),
-            None => None,
-        };
+        let search = example(sources, "graph500");
+        let graph500 = search.join("bfs.c").is_file().then(|| one("graph500", &search)).transpose()?;
         Ok(Self { mtbench, graph500 })
     }
 
@@ -79,16 +82,6 @@ fn compile(library: &Library, sources: &Path, program: &Path) -> Result<(), Benc
     let mut mpicc = Command::new(&library.mpicc);
     mpicc.args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-pthread"]);
     mpicc.args(files).arg("-o").arg(program).arg("-lm");
-    mpicc.envs(library.environment.iter().cloned()).stdin(Stdio::null());
-    let name = library.mpicc.display().to_string();
-    let output = mpicc.output().map_err(|source| BenchError::Start {
-        program: name.clone(),
-        source,
-        hint: " (a C compiler is needed too)",
-    })?;
-    if !output.status.success() {
-        let tail = tail(&output.stderr);
-        return Err(BenchError::Failed { program: name, status: output.status.to_string(), tail });
-    }
-    Ok(())
+    mpicc.envs(library.environment.iter().cloned());
+    finish(&mut mpicc, " (a C compiler is needed too)")
 }

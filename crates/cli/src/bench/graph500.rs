@@ -1,8 +1,6 @@
 //! The Graph500 search of `examples/graph500` as a subject: a separate program, with other
 //! options and other results.
 
-use std::path::{Path, PathBuf};
-
 use serde::Deserialize;
 
 use super::case::{Case, Effort};
@@ -13,14 +11,7 @@ const USUAL: (u32, u32) = (15, 16);
 /// The same where repetitions are shorter than [`SHORT`].
 const FEW: (u32, u32) = (12, 4);
 /// Seconds of a repetition in runs that only try everything.
-const SHORT: f64 = 0.1;
-
-/// The folder of its sources, beside those of the other subjects.
-pub(crate) fn sources(bench: &Path) -> Option<PathBuf> {
-    let beside = bench.parent().map_or_else(|| PathBuf::from("examples"), |folder| folder.join("examples"));
-    let folder = beside.join("graph500");
-    folder.join("bfs.c").is_file().then_some(folder)
-}
+pub(super) const SHORT: f64 = 0.1;
 
 /// The program's command line.
 pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
@@ -60,29 +51,11 @@ pub(crate) fn line(output: &str) -> Option<Line> {
         ("mpi_time_share", report.mpi_time_share),
         ("tests_each", report.mpi_tests / report.messages.max(1.0)),
     ];
-    Some(Line {
-        key: Key {
-            bench: "graph500".to_owned(),
-            op: "bfs".to_owned(),
-            level: "multiple".to_owned(),
-            comms: report.comms,
-            ranks: report.ranks,
-            threads: report.threads,
-            size: 0,
-        },
-        version: report.library,
-        provided: "multiple".to_owned(),
-        pinned: false,
-        window: 0,
-        value: Some(report.teps),
-        calm: None,
-        unit: "edges/s".to_owned(),
-        reps: vec![Some(report.teps)],
-        share: None,
-        more: more.map(|(name, value)| (name.to_owned(), Some(value))).into(),
-        wrong_bytes: 0,
-        probe_ns: Vec::new(),
-    })
+    let key = Key {
+        ranks: report.ranks,
+        ..Key::new("graph500", "multiple", 0).op("bfs").threads(report.threads, &report.comms)
+    };
+    Some(Line::of_program(key, report.library, report.teps, "edges/s", &more))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::library::Library;
 use super::record::Line;
 use super::remains::Remains;
 use super::subject::Subject;
+use super::sweep;
 use crate::report::error::{BenchError, tail};
 use crate::report::load::{Load, LoadMeter};
 
@@ -155,6 +156,7 @@ impl Runner {
                 let text = String::from_utf8_lossy(&output.stdout);
                 let lines = match case.subject {
                     Subject::Graph500 => graph500::line(&text).into_iter().collect(),
+                    Subject::Sweep => sweep::line(&text, case.op).into_iter().collect(),
                     _ => Line::parse_all(&text),
                 };
                 let ending = if output.status.success() {
@@ -212,8 +214,10 @@ impl Runner {
 
 /// The program's command line.
 fn arguments(library: &Library, case: &Case, effort: &Effort) -> Vec<String> {
-    if case.subject == Subject::Graph500 {
-        return graph500::arguments(case, effort);
+    match case.subject {
+        Subject::Graph500 => return graph500::arguments(case, effort),
+        Subject::Sweep => return sweep::arguments(case, effort),
+        _ => {}
     }
     let lengths = [
         ("--reps", effort.reps.to_string()),

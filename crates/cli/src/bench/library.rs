@@ -3,7 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use heddle_model::OWN;
+
 use super::case::Case;
+use super::subject::Subject;
+use super::sweep;
 use crate::installation::Installation;
 use crate::report::error::BenchError;
 
@@ -29,6 +33,8 @@ pub(crate) struct Library {
     pub(crate) program_arguments: Vec<String>,
     /// The cases that it takes part in.
     pub(crate) takes: fn(&Case) -> bool,
+    /// The folder of its library of the standard ABI, if it has one.
+    pub(crate) abi: Option<PathBuf>,
 }
 
 impl Library {
@@ -57,20 +63,31 @@ impl Library {
                 vec!["--pvars".to_owned(), pvars.join(",")]
             },
             takes: |_| true,
+            abi: Some(installation.prefix().join("lib")),
         };
         let mut libraries = vec![default.clone()];
-        for text in variants {
+        for text in variants.iter().flat_map(|text| expand(text)) {
             let name = format!("{HEDDLE}:{text}");
             libraries.push(Self { name, environment: variant(text)?, ..default.clone() });
         }
         Ok(libraries)
     }
 
+    /// Returns true if it can run a case: the Fortran program needs the standard ABI.
+    pub(crate) fn takes(&self, case: &Case) -> bool {
+        (self.takes)(case) && (case.subject != Subject::Sweep || self.abi.is_some())
+    }
+
     /// The environment of the processes of a launch.
     pub(crate) fn environment_of(&self, case: &Case) -> Vec<(String, OsString)> {
         let threads = OsString::from(case.threads.to_string());
         let variables = self.threads_variables.iter().map(|&name| (name.to_owned(), threads.clone()));
-        self.environment.iter().cloned().chain(variables).collect()
+        let mut environment: Vec<_> = self.environment.iter().cloned().chain(variables).collect();
+        if case.subject == Subject::Sweep {
+            environment.extend(self.abi.iter().map(|abi| ("LD_LIBRARY_PATH".to_owned(), abi.into())));
+            environment.extend(sweep::environment(case).map(|(name, value)| (name, value.into())));
+        }
+        environment
     }
 
     /// Returns true if this is Heddle, under any model.
@@ -82,6 +99,11 @@ impl Library {
     pub(crate) fn file_name(&self) -> String {
         self.name.replace(':', "-")
     }
+}
+
+/// The variants that a word of the command line names.
+fn expand(text: &str) -> Vec<&str> {
+    if text == "all" { OWN.iter().map(|model| model.name).collect() } else { vec![text] }
 }
 
 /// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, for example
@@ -108,7 +130,14 @@ fn variant(text: &str) -> Result<Vec<(String, OsString)>, BenchError> {
 
 #[cfg(test)]
 mod tests {
-    use super::variant;
+    use super::{expand, variant};
+
+    #[test]
+    fn all_stands_for_all_models() {
+        let all = expand("all");
+        assert!(all.contains(&"per-vni-mutex") && all.contains(&"offload") && all.len() > 10, "{all:?}");
+        assert_eq!(expand("csync+VNIS=4"), ["csync+VNIS=4"]);
+    }
 
     #[test]
     fn variants_name_a_model_and_settings() {

@@ -7,6 +7,7 @@
 pub(crate) mod case;
 mod cases;
 mod collective_targets;
+mod command;
 pub(crate) mod compile;
 pub(crate) mod figures;
 mod graph500;
@@ -21,6 +22,7 @@ pub(crate) mod record;
 mod remains;
 pub(crate) mod session;
 pub(crate) mod subject;
+mod sweep;
 mod table;
 mod targets;
 mod thread_targets;
@@ -178,6 +180,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         effort: args.effort(),
         runner: &mut runner,
         cases,
+        sweep: args.participants.sweep(&sources),
         libraries,
         results,
         conclude: |results| results.targets = targets::check(&results.summary),

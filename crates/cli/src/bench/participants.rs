@@ -1,11 +1,12 @@
 //! The options that every benchmark of MPI libraries has: which libraries take part, and where files lie.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::compile;
 use super::library::Library;
 use super::peers::Peer;
 use super::session::Prepared;
+use super::sweep;
 use crate::report::error::BenchError;
 use crate::report::run::results_folder;
 
@@ -19,7 +20,8 @@ pub(crate) struct ParticipantArgs {
     #[arg(long)]
     no_peers: bool,
     /// Measure Heddle under these models too, each as a participant in the same rounds, separated by commas:
-    /// values of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4).
+    /// values of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4). The word "all"
+    /// stands for all models in Heddle's form.
     #[arg(long, alias = "heddle-models", value_delimiter = ',', value_name = "MODEL")]
     models: Vec<String>,
     /// Where Heddle is installed, if this program does not lie beside it.
@@ -74,6 +76,11 @@ impl ParticipantArgs {
     /// See [`compile::sources`].
     pub(crate) fn sources(&self) -> Result<PathBuf, BenchError> {
         compile::sources(self.sources.as_deref())
+    }
+
+    /// The Fortran program, whose sources lie beside those of the C programs.
+    pub(crate) fn sweep(&self, sources: &Path) -> sweep::Program {
+        sweep::Program::new(self.prefix.as_deref(), sources, &self.peers_dir.join("programs"))
     }
 
     /// The folder for the results of the benchmark `name`, which began at `started`.

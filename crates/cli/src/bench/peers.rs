@@ -3,14 +3,15 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use clap::ValueEnum;
 
 use super::case::{Case, Comms};
+use super::command::finish;
 use super::library::Library;
 use super::subject::Subject;
-use crate::report::error::{BenchError, tail};
+use crate::report::error::BenchError;
 
 /// Libraries that Heddle is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -105,6 +106,8 @@ impl Peer {
             threads_variables,
             program_arguments: Vec::new(),
             takes,
+            // Open MPI 5 has none.
+            abi: (self != Self::Openmpi).then(|| root.join("lib")),
         }
     }
 
@@ -134,23 +137,8 @@ fn absolute(folder: &Path) -> Result<PathBuf, BenchError> {
 fn install(root: &Path, packages: &[&str]) -> Result<(), BenchError> {
     let mut python = Command::new("python3");
     python.args(["-m", "venv"]).arg(root);
-    finish(python, " (install Python 3 with its venv module, on Debian: apt-get install python3-venv)")?;
+    finish(&mut python, " (install Python 3 with its venv module, on Debian: apt-get install python3-venv)")?;
     let mut pip = Command::new(root.join("bin/python"));
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]).args(packages);
-    finish(pip, "")
-}
-
-/// Runs a program to its end; its output is shown only if it fails.
-fn finish(mut command: Command, hint: &'static str) -> Result<(), BenchError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|source| BenchError::Start {
-        program: program.clone(),
-        source,
-        hint,
-    })?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
-    Err(BenchError::Failed { program: program + hint, status: output.status.to_string(), tail: tail(said) })
+    finish(&mut pip, "")
 }

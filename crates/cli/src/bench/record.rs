@@ -55,6 +55,31 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// The line of a program that reports one figure for a whole run, and further figures.
+    pub(crate) fn of_program(
+        key: Key,
+        version: String,
+        value: f64,
+        unit: &str,
+        more: &[(&str, f64)],
+    ) -> Self {
+        Self {
+            key,
+            version,
+            provided: "multiple".to_owned(),
+            pinned: false,
+            window: 0,
+            value: Some(value),
+            calm: None,
+            unit: unit.to_owned(),
+            reps: vec![Some(value)],
+            share: None,
+            more: more.iter().map(|&(name, value)| (name.to_owned(), Some(value))).collect(),
+            wrong_bytes: 0,
+            probe_ns: Vec::new(),
+        }
+    }
+
     /// All results in a program's output; other lines are left out.
     pub(crate) fn parse_all(text: &str) -> Vec<Self> {
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()

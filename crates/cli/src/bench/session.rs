@@ -11,6 +11,8 @@ use super::compile::Programs;
 use super::launch::{Ending, Run, Runner};
 use super::library::Library;
 use super::record::{Failure, Measurement, Results, summarise};
+use super::subject::Subject;
+use super::sweep;
 use crate::report::error::BenchError;
 use crate::report::run::save;
 
@@ -74,6 +76,8 @@ pub(crate) struct Session<'a> {
     pub(crate) runner: &'a mut Runner,
     /// The cases, in the order in which each round runs them.
     pub(crate) cases: Vec<Case>,
+    /// The Fortran program, which all libraries share.
+    pub(crate) sweep: sweep::Program,
     /// The libraries that take part, and their programs.
     pub(crate) libraries: Vec<(Library, Programs)>,
     /// The record so far.
@@ -93,7 +97,7 @@ impl Session<'_> {
     ///
     /// If a launcher cannot be started or the record cannot be written.
     pub(crate) fn rounds(&mut self) -> Result<bool, BenchError> {
-        let taken = |case: &Case| self.libraries.iter().filter(|(library, _)| (library.takes)(case)).count();
+        let taken = |case: &Case| self.libraries.iter().filter(|(library, _)| library.takes(case)).count();
         let launches = self.effort.rounds as usize * self.cases.iter().map(taken).sum::<usize>();
         let progress = ProgressBar::new(launches as u64);
         if let Ok(style) =
@@ -113,7 +117,7 @@ impl Session<'_> {
                 for turn in 0..self.libraries.len() {
                     let (library, programs) =
                         self.libraries[(turn + round as usize - 1) % self.libraries.len()].clone();
-                    if !(library.takes)(&case) {
+                    if !library.takes(&case) {
                         continue;
                     }
                     progress.set_message(format!("round {round}, {}, {}", case.label(), library.name));
@@ -137,16 +141,23 @@ impl Session<'_> {
         library: &Library,
         programs: &Programs,
     ) -> Result<bool, BenchError> {
-        let Some(program) = programs.of(case.subject) else {
-            self.fail(round, case, library, "its sources are not there".to_owned());
-            return Ok(false);
+        let program = match case.subject {
+            Subject::Sweep => self.sweep.path(),
+            subject => programs.of(subject).ok_or_else(|| "its sources are not there".to_owned()),
+        };
+        let program = match program {
+            Ok(program) => program.to_path_buf(),
+            Err(why) => {
+                self.fail(round, case, library, why);
+                return Ok(false);
+            }
         };
         let lost = (library.name.clone(), case.label());
         if self.timeouts.get(&lost).is_some_and(|&times| times >= PATIENCE) {
             self.fail(round, case, library, format!("not tried: took too long {PATIENCE} times before"));
             return Ok(false);
         }
-        let Run { ending, lines, load } = self.runner.run(library, program, case, &self.effort)?;
+        let Run { ending, lines, load } = self.runner.run(library, &program, case, &self.effort)?;
         let found = lines.len();
         self.results.measurements.extend(lines.into_iter().map(|line| Measurement {
             library: library.name.clone(),

@@ -37,7 +37,7 @@ pub(crate) enum Subject {
     Graph500,
     /// Sends a second to `MPI_PROC_NULL`.
     Procnull,
-    /// Time of a chunk of work that threads sweep over a grid of processes.
+    /// Time of a transport sweep in Fortran, by a cell, angle and energy group (`examples/sweep`).
     Sweep,
     /// Time of a message whose parts threads compute.
     Partitioned,
@@ -106,6 +106,7 @@ impl Subject {
             Self::Stall => "stall",
             Self::Dup => "dup",
             Self::Churn => "sendrecv",
+            Self::Sweep => "coarse",
             Self::Graph500 => "bfs",
             Self::Partitioned => "partitions",
             Self::Collective => "allreduce",

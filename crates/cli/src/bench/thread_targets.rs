@@ -11,6 +11,7 @@ pub(crate) fn check(figures: &Figures<'_>, targets: &mut Vec<Target>) {
     clients(figures, targets);
     testing(figures, targets);
     neighbors(figures, targets);
+    sweeps(figures, targets);
 }
 
 fn at(bench: &str, threads: u32, comms: &str) -> Key {
@@ -112,6 +113,25 @@ fn neighbors(figures: &Figures<'_>, targets: &mut Vec<Target>) {
             Bound::AtLeast,
             0.97,
         ));
+    }
+}
+
+/// Transport sweeps: never slower than the best peer, and faster where messages take much of the time.
+fn sweeps(figures: &Figures<'_>, targets: &mut Vec<Target>) {
+    for (op, size) in [("coarse", 8192), ("fine", 512)] {
+        for comms in COMMS {
+            for threads in [1, 2, 4] {
+                let key = Key::new("sweep", MULTIPLE, size).op(op).threads(threads, comms);
+                let factor = if op == "fine" && threads == 4 { 1.0 / 1.3 } else { 1.0 };
+                targets.push(figures.against_peer(
+                    &format!("transport sweep, {op} chunks, {comms} communicators, {threads} thread(s)"),
+                    &key,
+                    &key,
+                    Bound::AtMost,
+                    factor,
+                ));
+            }
+        }
     }
 }
 

@@ -52,6 +52,7 @@ impl Run<'_> {
             effort: self.effort,
             runner: &mut self.runner,
             cases: (experiment.cases)(&self.points),
+            sweep: self.args.sweep(&self.sources),
             libraries,
             results,
             conclude: |_| (),

@@ -100,7 +100,7 @@ fn regimes(full: bool, cases: &mut Vec<Case>) {
 
 /// The path inside the library, without waiting for another process, and the bookkeeping for objects.
 fn one_process(full: bool, cases: &mut Vec<Case>) {
-    use Subject::{Neighbor, Procnull, SelfPairs, Senders, Sweep};
+    use Subject::{Neighbor, Procnull, SelfPairs, Senders};
     for threads in ONE_AND_THREADS {
         for comms in [Shared, PerThread, Hinted] {
             let case = Case::new(SelfPairs, 1, &[8]).threads(threads, comms);
@@ -119,7 +119,6 @@ fn one_process(full: bool, cases: &mut Vec<Case>) {
         };
         cases.extend(ops.iter().map(|op| neighbors.clone().op(op)));
         if full {
-            cases.push(Case::new(Sweep, 4, &[512, 8 * KIB]).threads(threads, Shared));
             for op in ["isend", "send"] {
                 cases.push(Case::new(Procnull, 1, &[8]).threads(threads, Shared).op(op));
                 cases.push(Case::new(Senders, threads + 1, &[0]).threads(threads, Shared).op(op));
@@ -151,8 +150,8 @@ fn completion(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// Threads that compute without polling, that duplicate communicators, that start and end; and a
-/// program that does all of it.
+/// Threads that compute without polling, that duplicate communicators, that start and end; and two
+/// programs that do all of it.
 fn liveness(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Churn, Dup, Stall};
     for threads in THREADS {
@@ -163,6 +162,13 @@ fn liveness(full: bool, cases: &mut Vec<Case>) {
         }
     }
     for threads in ONE_AND_THREADS {
+        for (op, size) in [("coarse", 8 * KIB), ("fine", 512)] {
+            for comms in [Shared, PerThread] {
+                if full || threads <= 4 {
+                    cases.push(Case::new(Subject::Sweep, 2, &[size]).threads(threads, comms).op(op));
+                }
+            }
+        }
         if full || threads == 2 || threads == 16 {
             cases.push(Case::new(Subject::Graph500, 2, &[0]).threads(threads, PerThread));
         }
