@@ -7,3 +7,11 @@
       error stop 1
     end if
   end subroutine check
+  ! Whether the library is Intel MPI 2021.19. Its standard ABI is an early draft: MPI_ERRORS_RETURN and MPI_ERRORS_ABORT have each
+  ! other's values. It has no MPI_Type_create_f90_real or _complex of more than 15 digits.
+  logical function on_intel()
+    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
+    integer :: length, code
+    call MPI_Get_library_version(version, length, code)
+    on_intel = version(:5) == 'Intel'
+  end function on_intel
