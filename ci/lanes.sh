@@ -61,6 +61,7 @@ lane_rma_locks_c() {
         && examples/hash_table/test.sh "$mpiexec" "$build/examples/hash_table"
 }
 lane_fortran() {
+    ci/peer.sh impi >/dev/null || return
     tests/fortran/run.sh "$build" || return
     tests/fortran/cost/run.py "$build" || [ $? -eq 77 ] || return
     make -s -C examples/sweep FC="$build/bin/mpifort" BUILD="$build/examples/sweep" \

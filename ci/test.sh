@@ -59,7 +59,7 @@ lane machines     abi    "programs on several machines, over libfabric"
 lane tools        build  "mpicc, pkg-config, install, relocation"
 lane sync_c       build  "heddle_sync from C, shared and static"
 lane rma_locks_c  build  "heddle_rma_locks from C, on Heddle and MPICH"
-lane fortran      abi    "Fortran programs in all three forms, on Heddle and MPICH"
+lane fortran      abi    "Fortran programs in all three forms, on Heddle, MPICH and Intel MPI"
 lane instructions build  "instructions of the hottest calls"
 lane papers       build  "the papers' experiments, short form"
 
