@@ -53,7 +53,7 @@ lane_prrte() {
 lane_slurm() { tests/machines/slurm.sh "$build"; }
 # Machines are network namespaces, where the kernel lets us make some.
 lane_machines() { tests/machines/test.sh "$build" "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}"; }
-lane_tools() { tests/launcher/tools.sh; }
+lane_tools() { tests/launcher/tools.sh "$build"; }
 lane_sync_c() { tests/sync_c/run.sh "$build"; }
 lane_rma_locks_c() {
     tests/rma_locks_c/run.sh "$build" || return
