@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 search=$PATH
 if ! command -v prterun >/dev/null && ! command -v mpiexec.hydra >/dev/null; then
-    search=$PATH:$(ci/peer_mpich.sh)/bin
+    search=$PATH:$(ci/peer.sh mpich)/bin
 fi
 sudo=""
 [ "$(id -u)" -eq 0 ] || sudo=sudo

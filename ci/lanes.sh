@@ -53,7 +53,7 @@ lane_prrte() {
 lane_slurm() { tests/machines/slurm.sh "$build"; }
 # Machines are network namespaces, where the kernel lets us make some.
 lane_machines() { tests/machines/test.sh "$build" "${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}"; }
-lane_tools() { tests/launcher/tools.sh; }
+lane_tools() { tests/launcher/tools.sh "$build"; }
 lane_sync_c() { tests/sync_c/run.sh "$build"; }
 lane_rma_locks_c() {
     tests/rma_locks_c/run.sh "$build" || return
@@ -61,10 +61,14 @@ lane_rma_locks_c() {
         && examples/hash_table/test.sh "$mpiexec" "$build/examples/hash_table"
 }
 lane_fortran() {
+    local names
+    names=$(model_names 1) || return
+    ci/peer.sh impi >/dev/null || return
     tests/fortran/run.sh "$build" || return
     tests/fortran/cost/run.py "$build" || [ $? -eq 77 ] || return
-    make -s -C examples/sweep FC="$build/bin/mpifort" BUILD="$build/examples/sweep" \
-        && examples/sweep/test.sh "$mpiexec" "$build/examples/sweep/sweep"
+    make -s -C examples/sweep FC="$build/bin/mpifort" BUILD="$build/examples/sweep" || return
+    # shellcheck disable=SC2086  # a list
+    examples/sweep/test.sh "$mpiexec" "$build/examples/sweep/sweep" $names
 }
 lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Each choice of a model ignored in turn: a few, drawn at random (make verify: all).

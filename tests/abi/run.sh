@@ -27,7 +27,7 @@ fail() { printf 'abi %s: FAILED: %s\n' "$step" "$*" >&2; exit 1; }
 need() { [ -e "$1" ] || fail "$1 does not exist; build Heddle first (make)"; }
 
 peer() {
-    "$top/ci/peer_mpich.sh" || fail "MPICH is missing"
+    "$top/ci/peer.sh" mpich || fail "MPICH is missing"
 }
 
 # compile SOURCE INCLUDE LIBRARY OUTPUT FLAG..: a program, or with -shared a library, that finds LIBRARY at run time only

@@ -115,7 +115,7 @@ program messages
   call check(count == 20000 .and. in(10) == left + 10, 'a buffered message')
 
   ! Errors come back as codes.
-  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierror)
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, merge(MPI_ERRORS_ABORT, MPI_ERRORS_RETURN, on_intel()), ierror)
   call MPI_Send(out, -1, MPI_DOUBLE_PRECISION, right, 0, MPI_COMM_WORLD, code)
   call check(code /= MPI_SUCCESS, 'a wrong count')
   call MPI_Error_class(code, count, ierror)

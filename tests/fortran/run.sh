@@ -2,13 +2,14 @@
 # Compiles the Fortran programs of this folder with mpifort, as mpif.h, `use mpi` and `use mpi_f08`, with gfortran and with every flang that is
 # there, and runs them with 1 to 4 ranks:
 #   tests/fortran/run.sh BUILD_DIR
-# Then with 2 ranks on MPICH's library of the same ABI, if MPICH is in HEDDLE_PEER_MPICH or .peers/mpich. Prints one line a program;
-# the last is "N passed, M failed".
+# Then with 2 ranks on other libraries of the same ABI, those that are there: MPICH in HEDDLE_PEER_MPICH or .peers/mpich, Intel MPI in
+# HEDDLE_PEER_IMPI or .peers/impi. Prints one line a program; the last is "N passed, M failed".
 set -u
 
 here=$(dirname "$(readlink -f "$0")")
 build=$(readlink -f "$1")
-mpich=${HEDDLE_PEER_MPICH:-$(dirname "$(dirname "$here")")/.peers/mpich}
+peers=$(dirname "$(dirname "$here")")/.peers
+mpich=${HEDDLE_PEER_MPICH:-$peers/mpich} impi=${HEDDLE_PEER_IMPI:-$peers/impi}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -27,6 +28,15 @@ outcome() {
 }
 # Programs that end with a wrong result of their own print no `ok`.
 is_ok() { [ "$1" -eq 0 ] && grep -qx ok "$work/output"; }
+
+# The other libraries: a name, the folder and the variables of each. Intel's takes half a second to start, so one compiler is enough.
+on_peers() { # on_peers NAME PROGRAM
+    on_peer "$1, on MPICH" "$mpich" "$2"
+    [ "$HEDDLE_FC" != gfortran ] || on_peer "$1, on Intel MPI" "$impi" "$2" I_MPI_ROOT="$impi" I_MPI_FABRICS=shm I_MPI_PIN=0
+}
+on_peer() { # on_peer NAME FOLDER PROGRAM VARIABLE=VALUE..
+    [ ! -x "$2/bin/mpiexec" ] || run "$1" env "${@:4}" "$2/bin/mpiexec" -n 2 env LD_LIBRARY_PATH="$2/lib" "$3"
+}
 
 run() { # run NAME COMMAND..
     local name=$1
@@ -64,9 +74,7 @@ programs() { # programs COMPILER NAME
             for ranks in 1 2 3 4; do
                 run "$program, $form, $2, $ranks ranks" "$build/bin/mpiexec" -n "$ranks" "./$program"
             done
-            if [ -x "$mpich/bin/mpiexec" ]; then
-                run "$program, $form, $2, on MPICH" "$mpich/bin/mpiexec" -n 2 env LD_LIBRARY_PATH="$mpich/lib" "./$program"
-            fi
+            on_peers "$program, $form, $2" "./$program"
         done
     done
 }

@@ -211,12 +211,12 @@ program sections
   call MPI_Request_free(requests(2))
 
   ! What cannot be has an error code of its class.
-  call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
+  call MPI_Win_set_errhandler(win, merge(MPI_ERRORS_ABORT, MPI_ERRORS_RETURN, on_intel()))
   call MPI_Put(line(1:60:2), 1, sparse, right, 0_MPI_ADDRESS_KIND, 2, MPI_INTEGER, win, code)
   call refused('a sparse type in a window', 'no datatype describes')
   call MPI_Win_fence(0, win)
   call MPI_Win_free(win)
-  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, merge(MPI_ERRORS_ABORT, MPI_ERRORS_RETURN, on_intel()))
   call MPI_Send(line(1:5:2), 4, MPI_INTEGER, right, 0, MPI_COMM_WORLD, code)
   call refused('a count that is too large', 'fewer elements')
   call MPI_Win_create(line(1:60:2), 8_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win, code)

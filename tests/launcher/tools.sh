@@ -1,7 +1,8 @@
 #!/bin/sh
-# Tests the compiler wrappers, the pkg-config file and the installation:  tests/launcher/tools.sh
+# Tests the compiler wrappers, the pkg-config files and the installation:  tests/launcher/tools.sh [BUILD]
 #
-# Works on a library of its own that has the name of the real one, so that it needs nothing built but the scripts. Prints one line a test; exit status 1 if one has failed.
+# Works on a library of its own that has the name of the real one, so that it needs nothing built but the scripts. With BUILD it tests
+# the wrapper for Fortran, too, which needs a real library. Prints one line a test; exit status 1 if one has failed.
 set -u
 
 root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
@@ -113,6 +114,57 @@ if command -v pkg-config >/dev/null 2>&1; then
         "$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)" pkg-config --modversion heddle
 else
     echo "skipped pkg-config: not on this machine"
+fi
+
+# The wrapper for Fortran, with one compiler after the other.
+fortran_shown() {
+    eval "$("$prefix/bin/mpifort" -show -o "$work/h" "$work/f08.f90")" && "$work/h"
+}
+fortran_info() {
+    eval "$HEDDLE_FC $("$prefix/bin/mpifort" -compile-info) -c -o '$work/i.o' '$work/f08.f90'" \
+        && eval "$HEDDLE_FC -o '$work/i' '$work/i.o' $("$prefix/bin/mpifort" -link-info)" && "$work/i"
+}
+fortran_pkg_config() {
+    eval "$HEDDLE_FC -o '$work/j' '$work/mpif.f90' $(PKG_CONFIG_PATH="$prefix/lib/pkgconfig" \
+        pkg-config --cflags --libs heddle_fortran)" && "$work/j"
+}
+fortran_options() {
+    HEDDLE_FC="$1 -O3" "$prefix/bin/mpifort" -show | grep "^$1 -O3 .*-lheddle_fortran -lmpi_abi\$"
+}
+# fortran_program WORDS: one that gets at MPI by these words
+fortran_program() {
+    cat <<EOF
+program answer
+  $1
+  integer :: total, ierror
+  call MPI_Init(ierror)
+  call MPI_Allreduce(42, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+  if (total /= 42) error stop 1
+  call MPI_Finalize(ierror)
+end program
+EOF
+}
+if [ $# -gt 0 ] && command -v gfortran >/dev/null 2>&1; then
+    fortran_program "use mpi_f08" >"$work/f08.f90"
+    fortran_program "include 'mpif.h'" >"$work/mpif.f90"
+    check "install for Fortran" "$root/tools/install.sh" "$1" "$work/for tran"
+    prefix="$work/moved for tran"
+    mv "$work/for tran" "$prefix"
+    for compiler in gfortran flang-22; do
+        command -v "$compiler" >/dev/null 2>&1 || continue
+        HEDDLE_FC=$compiler
+        export HEDDLE_FC
+        check "$compiler: -show can be run" fortran_shown
+        check "$compiler: -compile-info and -link-info make a program" fortran_info
+        for name in mpif77 mpif90; do
+            check "$compiler: $name is mpifort" prints "$("$prefix/bin/mpifort" -show)" "$prefix/bin/$name" -show
+        done
+        check "$compiler: the compiler's own questions" prints "$("$compiler" --version)" "$prefix/bin/mpifort" --version
+        check "$compiler: options in HEDDLE_FC" fortran_options "$compiler"
+        ! command -v pkg-config >/dev/null 2>&1 || check "$compiler: pkg-config and mpif.h" fortran_pkg_config
+    done
+else
+    echo "skipped Fortran: no build was given, or gfortran is not on this machine"
 fi
 
 [ "$failures" -eq 0 ] || { echo "$failures tests have failed" >&2; exit 1; }
