@@ -7,8 +7,8 @@
 
 use crate::hand_written::{Ierror, Variable, set_ierror, subroutines};
 use crate::handle::{Handle, from_int, to_int};
-use crate::logical;
 use crate::subroutines as c;
+use crate::{attribute, logical};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_spec::Status;
 use heddle_spec::constants::{MPI_ERR_INTERN, MPI_SUCCESS};
@@ -224,12 +224,13 @@ macro_rules! create_keyval {
             mut keyval: c_int,
             key: *mut Key<$value>,
             given: *mut c_void,
-            result: *mut isize,
+            result: *mut *mut c_void,
             flag: *mut c_int,
         ) -> c_int {
             // SAFETY: the key was made below, and nobody changes it.
             let Key { copy, state, .. } = unsafe { &*key };
-            let (mut object, mut state, mut given) = (to_int(object, c::$to_int), *state, given.addr() as $value);
+            let (mut object, mut state) = (to_int(object, c::$to_int), *state);
+            let mut given = attribute::to_fortran(given) as $value;
             let (mut copied, mut is_set, mut code) = (0, 0, MPI_SUCCESS);
             // SAFETY: a procedure of the program with these arguments.
             unsafe {
@@ -243,17 +244,21 @@ macro_rules! create_keyval {
                     &raw mut code,
                 );
             }
-            // SAFETY: MPI has room for the results.
-            unsafe { result.write(copied as isize) };
+            let is_set = logical::to_c(is_set);
+            if is_set != 0 {
+                // SAFETY: MPI has room for the results.
+                unsafe { result.write(attribute::to_c(copied as isize)) };
+            }
             // SAFETY: the same.
-            unsafe { flag.write(logical::to_c(is_set)) };
+            unsafe { flag.write(is_set) };
             code
         }
 
         unsafe extern "C" fn $delete(object: Handle, mut keyval: c_int, value: *mut c_void, key: *mut Key<$value>) -> c_int {
             // SAFETY: the key was made below, and nobody changes it.
             let Key { delete, state, .. } = unsafe { &*key };
-            let (mut object, mut state, mut value) = (to_int(object, c::$to_int), *state, value.addr() as $value);
+            let (mut object, mut state) = (to_int(object, c::$to_int), *state);
+            let mut value = attribute::to_fortran(value) as $value;
             let mut code = MPI_SUCCESS;
             // SAFETY: a procedure of the program with these arguments.
             unsafe {

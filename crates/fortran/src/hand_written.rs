@@ -4,14 +4,11 @@
 use crate::descriptor::Descriptor;
 use crate::handle::{Handle, from_int, to_int};
 use crate::subroutines as c;
-use crate::{logical, text};
-use heddle_spec::constants::{
-    MPI_APPNUM, MPI_HOST, MPI_IO, MPI_LASTUSEDCODE, MPI_SUCCESS, MPI_TAG_UB, MPI_UNIVERSE_SIZE,
-    MPI_WIN_CREATE_FLAVOR, MPI_WIN_DISP_UNIT, MPI_WIN_MODEL, MPI_WIN_SIZE, MPI_WTIME_IS_GLOBAL,
-};
+use crate::{attribute, logical, text};
+use heddle_spec::constants::MPI_SUCCESS;
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
-use std::ptr::{null_mut, without_provenance_mut};
+use std::ptr::null_mut;
 
 pub(crate) type Variable<'a, T = c_int> = &'a Cell<T>;
 
@@ -263,29 +260,6 @@ unsafe fn session_get_nth_pset(
     set_ierror(ierror, code);
 }
 
-/// The value of an attribute as Fortran has it: C gets a pointer to that of a predefined one (MPI 5.0,
-/// section 7.7).
-unsafe fn value(keyval: c_int, found: *mut c_void) -> isize {
-    match keyval {
-        MPI_TAG_UB
-        | MPI_IO
-        | MPI_HOST
-        | MPI_WTIME_IS_GLOBAL
-        | MPI_APPNUM
-        | MPI_LASTUSEDCODE
-        | MPI_UNIVERSE_SIZE
-        | MPI_WIN_DISP_UNIT
-        | MPI_WIN_CREATE_FLAVOR
-        | MPI_WIN_MODEL => {
-            // SAFETY: such a value is an int.
-            unsafe { found.cast::<c_int>().read() as isize }
-        }
-        // SAFETY: this one is an MPI_Aint.
-        MPI_WIN_SIZE => unsafe { found.cast::<isize>().read() },
-        _ => found.addr() as isize,
-    }
-}
-
 macro_rules! attributes {
     ([$c_get:ident $pc_get:ident] $($get:literal)+; [$c_set:ident $pc_set:ident] $($set:literal)+; $from_int:ident $value:ty) => {
         const _: () = {
@@ -313,7 +287,7 @@ macro_rules! attributes {
                     flag.set(logical::to_fortran(is_set));
                     if is_set != 0 {
                         // SAFETY: the library has set the value.
-                        attribute.set(unsafe { value(keyval, found) as $value });
+                        attribute.set(unsafe { attribute::of_key(keyval, found) as $value });
                     }
                 }
                 set_ierror(ierror, code);
@@ -331,9 +305,9 @@ macro_rules! attributes {
                 ierror: Ierror<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void) -> c_int,
             ) {
-                let (on, value) = (from_int(on.get(), c::$from_int), attribute.get() as isize as usize);
-                // SAFETY: the library keeps the value, and reads nothing there.
-                set_ierror(ierror, unsafe { call(on, keyval.get(), without_provenance_mut(value)) });
+                let (on, value) = (from_int(on.get(), c::$from_int), attribute::to_c(attribute.get() as isize));
+                // SAFETY: the library keeps the pointer.
+                set_ierror(ierror, unsafe { call(on, keyval.get(), value) });
             }
         };
     };

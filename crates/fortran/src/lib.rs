@@ -12,6 +12,7 @@
 //! | `handle.rs` | handles, which are integers in Fortran |
 //! | `array.rs` | arrays whose elements are converted |
 //! | `logical.rs` | truth values |
+//! | `attribute.rs` | attributes |
 //! | `text.rs` | characters, padded with blanks |
 //! | `descriptor.rs` | buffers and characters of the module `mpi_f08` |
 //! | `gaps.rs` | buffers that are array sections with gaps (`section.rs`) |
@@ -24,6 +25,7 @@
 //! | `without_c.rs` | subroutines that C has no function for |
 
 mod array;
+mod attribute;
 mod callbacks;
 mod copies;
 mod descriptor;

@@ -39,18 +39,31 @@ program mixed
       import
       integer(c_int) :: status(*), number
     end function
+    integer(c_int) function keyval_in_c() bind(C)
+      import
+    end function
+    integer(c_intptr_t) function attribute_in_c(comm, keyval) bind(C)
+      import
+      integer(c_int), value :: comm, keyval
+    end function
+    integer(c_intptr_t) function set_attribute_in_c(comm, keyval) bind(C)
+      import
+      integer(c_int), value :: comm, keyval
+    end function
     integer(c_int) function constants_in_c(comm, group, type, op, request, info, errhandler, win, message) bind(C)
       import
       integer(c_int), value :: comm, group, type, op, request, info, errhandler, win, message
     end function
   end interface
-  integer :: rank, size, right, left, ierror, number, plain(MPI_STATUS_SIZE), total
+  integer :: rank, size, right, left, ierror, number, plain(MPI_STATUS_SIZE), total, keyval
+  integer(MPI_ADDRESS_KIND) :: attribute, address
+  logical :: flag
 #ifdef F08
   integer, asynchronous :: out(6), in(6)
 #else
   integer :: out(6), in(6)
 #endif
-  COMM :: comm
+  COMM :: comm, other
   DATATYPE :: type
   OP :: op
   REQUEST :: request
@@ -72,6 +85,28 @@ program mixed
   PLAIN(comm) = duplicate_in_c(PLAIN(MPI_COMM_WORLD))
   call MPI_Comm_rank(comm, number, ierror)
   call check(number == rank .and. rank_in_c(PLAIN(comm)) == rank, 'a communicator of C')
+
+  ! Attributes that one language has set in the other, and a copy callback in C.
+  keyval = keyval_in_c()
+  call MPI_Comm_set_attr(comm, keyval, -5_MPI_ADDRESS_KIND, ierror)
+  call check(attribute_in_c(PLAIN(comm), keyval) == -5, 'an attribute of Fortran in C')
+  call MPI_Comm_get_attr(comm, keyval, attribute, flag, ierror)
+  call check(flag .and. attribute == -5, 'an attribute of Fortran')
+  call MPI_Comm_dup(comm, other, ierror)
+  call check(attribute_in_c(PLAIN(other), keyval) == -4, 'a copy that C has made')
+  call MPI_Comm_free(other, ierror)
+  address = set_attribute_in_c(PLAIN(comm), keyval)
+  call MPI_Comm_get_attr(comm, keyval, attribute, flag, ierror)
+  call check(flag .and. attribute == address, 'an attribute of C')
+  call MPI_Comm_free_keyval(keyval, ierror)
+  call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, keyval, 0_MPI_ADDRESS_KIND, ierror)
+  call MPI_Comm_set_attr(comm, keyval, 1_MPI_ADDRESS_KIND, ierror)
+  call MPI_Comm_dup(comm, other, ierror)
+  call MPI_Comm_set_attr(comm, keyval, 2_MPI_ADDRESS_KIND, ierror)
+  call check(attribute_in_c(PLAIN(comm), keyval) == 2, 'an attribute that was replaced')
+  call check(attribute_in_c(PLAIN(other), keyval) == 1, 'a copy that Fortran has made')
+  call MPI_Comm_free_keyval(keyval, ierror)
+  call MPI_Comm_free(other, ierror)
 
   ! A datatype of C's, and a request of each language that the other one completes.
   PLAIN(type) = every_other_in_c(3)

@@ -61,6 +61,37 @@ int tag_in_c(const MPI_Fint *status, int *count) {
     return of_c.MPI_TAG;
 }
 
+/* A copy callback in C for an attribute of Fortran's: the copy is greater by one. */
+static MPI_Aint copied;
+static int copy_of_attribute(MPI_Comm comm, int keyval, void *state, void *given, void *result, int *flag) {
+    (void)comm, (void)keyval, (void)state;
+    copied = *(MPI_Aint *)given + 1;
+    *(void **)result = &copied;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+int keyval_in_c(void) {
+    int keyval = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(copy_of_attribute, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    return keyval;
+}
+
+/* C has a pointer to an attribute that Fortran has set. */
+MPI_Aint attribute_in_c(MPI_Fint comm, int keyval) {
+    MPI_Aint *value = NULL;
+    int flag = 0;
+    MPI_Comm_get_attr(MPI_Comm_f2c(comm), keyval, &value, &flag);
+    return flag ? *value : -1;
+}
+
+/* Fortran has the pointer that C has set, which this returns, as an integer. */
+MPI_Aint set_attribute_in_c(MPI_Fint comm, int keyval) {
+    static MPI_Aint value = 77;
+    MPI_Comm_set_attr(MPI_Comm_f2c(comm), keyval, &value);
+    return (MPI_Aint)&value;
+}
+
 /* All kinds of handles that have constants come back as they were. */
 int constants_in_c(MPI_Fint comm, MPI_Fint group, MPI_Fint type, MPI_Fint op, MPI_Fint request, MPI_Fint info, MPI_Fint errhandler, MPI_Fint win, MPI_Fint message) {
     return MPI_Comm_f2c(comm) == MPI_COMM_SELF && MPI_Group_f2c(group) == MPI_GROUP_EMPTY && MPI_Type_f2c(type) == MPI_DOUBLE_PRECISION
