@@ -175,7 +175,7 @@ contains
     false_2 = .true.
     call MPI_Abi_get_fortran_booleans(2, true_2, false_2, is_set, ierror)
     call check(knows(2), 'logical(kind=2)')
-    if (is_heddle) call check(true_2 .and. .not. false_2, 'the values of logical(kind=2)')
+    if (is_heddle) call check(logical(true_2 .and. .not. false_2), 'the values of logical(kind=2)')
     true_8 = .false.
     false_8 = .true.
     call MPI_Abi_get_fortran_booleans(8, true_8, false_8, is_set, ierror)
@@ -186,7 +186,7 @@ contains
     false_16 = .true.
     call MPI_Abi_get_fortran_booleans(16, true_16, false_16, is_set, ierror)
     call check(knows(16), 'logical(kind=16)')
-    if (is_heddle) call check(true_16 .and. .not. false_16, 'the values of logical(kind=16)')
+    if (is_heddle) call check(logical(true_16 .and. .not. false_16), 'the values of logical(kind=16)')
 #endif
     call MPI_Abi_get_fortran_booleans(3, plain_true, plain_false, is_set, ierror)
     call check(class_of(ierror) == MPI_ERR_ARG .or. .not. is_heddle, 'a size that no LOGICAL has')
