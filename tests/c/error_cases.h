@@ -496,6 +496,17 @@ static void fortran(void) {
         WRONG(MPI_Comm_set_errhandler, (MPI_COMM_SELF, MPI_Errhandler_f2c(word)), MPI_ERR_ERRHANDLER, "error handler");
         WRONG(MPI_Request_get_status, (MPI_Request_f2c(word), &(int){0}, MPI_STATUS_IGNORE), MPI_ERR_REQUEST, "request");
     }
+    // What is known of Fortran cannot be set.
+    int yes = 1, no = 0, is_set;
+    WRONG(MPI_Abi_get_fortran_booleans, (3, &yes, &no, &is_set), MPI_ERR_ARG, "logical_size is 3");
+    WRONG(MPI_Abi_set_fortran_booleans, (-1, &yes, &no), MPI_ERR_ARG, "logical_size is -1");
+    WRONG(MPI_Abi_get_fortran_booleans, (4, NULL, &no, &is_set), MPI_ERR_ARG, "null pointer");
+    WRONG(MPI_Abi_get_fortran_booleans, (4, &yes, &no, NULL), MPI_ERR_ARG, "null pointer");
+    WRONG(MPI_Abi_set_fortran_booleans, (4, &yes, NULL), MPI_ERR_ARG, "null pointer");
+    WRONG(MPI_Abi_set_fortran_booleans, (4, &yes, &no), MPI_ERR_ABI, "ask MPI_Abi_get_fortran_booleans");
+    WRONG(MPI_Abi_set_fortran_info, (MPI_INFO_ENV), MPI_ERR_ABI, "ask MPI_Abi_get_fortran_info");
+    WRONG(MPI_Abi_set_fortran_info, (MPI_INFO_NULL), MPI_ERR_INFO, "info");
+    WRONG(MPI_Abi_set_fortran_info, (bad_info), MPI_ERR_INFO, "info");
     // These are inline functions, which only return the class.
     MPI_Fint words[MPI_F_STATUS_SIZE] = {0};
     MPI_Status status;

@@ -13,6 +13,7 @@ static const struct {
     int class;
     const char *name;
 } names[] = {
+    {MPI_ERR_ABI, "MPI_ERR_ABI"},
     {MPI_ERR_ARG, "MPI_ERR_ARG"},           {MPI_ERR_BUFFER, "MPI_ERR_BUFFER"}, {MPI_ERR_COMM, "MPI_ERR_COMM"},       {MPI_ERR_COUNT, "MPI_ERR_COUNT"},
     {MPI_ERR_ERRHANDLER, "MPI_ERR_ERRHANDLER"}, {MPI_ERR_GROUP, "MPI_ERR_GROUP"},   {MPI_ERR_INFO, "MPI_ERR_INFO"},       {MPI_ERR_OP, "MPI_ERR_OP"},
     {MPI_ERR_RANK, "MPI_ERR_RANK"},         {MPI_ERR_REQUEST, "MPI_ERR_REQUEST"}, {MPI_ERR_ROOT, "MPI_ERR_ROOT"},     {MPI_ERR_SESSION, "MPI_ERR_SESSION"},

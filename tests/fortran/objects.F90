@@ -111,6 +111,7 @@ program objects
   call MPI_Abi_get_fortran_info(info, ierror)
   call MPI_Info_get_nkeys(info, found, ierror)
   call check(found > 0, 'MPI_Abi_get_fortran_info')
+  call truth_values()
   call MPI_Info_free(info, ierror)
   call MPI_F_sync_reg(integers)
 #if !defined(MPIF) && !defined(PLAIN)
@@ -141,6 +142,85 @@ program objects
   if (rank == 0) print '(a)', 'ok'
 contains
 #include "check.h"
+  ! LOGICALs of each size have the compiler's values in C, too. MPICH knows those of 4 bytes alone.
+  subroutine truth_values()
+    logical :: is_set, plain_true, plain_false, is_heddle
+    logical(kind=1) :: true_1(3), false_1(3)
+    logical(kind=2) :: true_2, false_2
+    logical(kind=8) :: true_8, false_8
+#ifdef __GFORTRAN__
+    logical(kind=16) :: true_16, false_16
+#endif
+    is_heddle = index(version, 'Heddle') > 0
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierror)
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierror)
+    plain_true = .false.
+    plain_false = .true.
+    is_set = .false.
+    call MPI_Abi_get_fortran_booleans(4, plain_true, plain_false, is_set, ierror)
+    call check(ierror == MPI_SUCCESS .and. (is_set .or. .not. is_heddle), 'MPI_Abi_get_fortran_booleans')
+    call check(.not. is_set .or. transfer(plain_true, 0) == transfer(.true., 0), 'the value of .true.')
+    call check(.not. is_set .or. transfer(plain_false, 0) == transfer(.false., 0), 'the value of .false.')
+    plain_true = .false.
+    call PMPI_Abi_get_fortran_booleans(4, plain_true, plain_false, is_set, ierror)
+    call check(ierror == MPI_SUCCESS .and. (plain_true .or. .not. is_set), 'PMPI_Abi_get_fortran_booleans')
+
+    true_1 = .false.
+    false_1 = .true.
+    call MPI_Abi_get_fortran_booleans(1, true_1(2), false_1(2), is_set, ierror)
+    call check(knows(1), 'logical(kind=1)')
+    if (is_heddle) call check(all(true_1 .eqv. [.false., .true., .false.]), 'no byte beside .true.')
+    if (is_heddle) call check(all(false_1 .eqv. [.true., .false., .true.]), 'no byte beside .false.')
+    true_2 = .false.
+    false_2 = .true.
+    call MPI_Abi_get_fortran_booleans(2, true_2, false_2, is_set, ierror)
+    call check(knows(2), 'logical(kind=2)')
+    if (is_heddle) call check(logical(true_2 .and. .not. false_2), 'the values of logical(kind=2)')
+    true_8 = .false.
+    false_8 = .true.
+    call MPI_Abi_get_fortran_booleans(8, true_8, false_8, is_set, ierror)
+    call check(knows(8), 'logical(kind=8)')
+    if (is_heddle) call check(transfer(true_8, value) == 1 .and. transfer(false_8, value) == 0, 'those of logical(kind=8)')
+#ifdef __GFORTRAN__
+    true_16 = .false.
+    false_16 = .true.
+    call MPI_Abi_get_fortran_booleans(16, true_16, false_16, is_set, ierror)
+    call check(knows(16), 'logical(kind=16)')
+    if (is_heddle) call check(logical(true_16 .and. .not. false_16), 'the values of logical(kind=16)')
+#endif
+    call MPI_Abi_get_fortran_booleans(3, plain_true, plain_false, is_set, ierror)
+    call check(class_of(ierror) == MPI_ERR_ARG .or. .not. is_heddle, 'a size that no LOGICAL has')
+
+    call MPI_Abi_set_fortran_booleans(4, .true., .false., ierror)
+    call check(class_of(ierror) == MPI_ERR_ABI, 'MPI_Abi_set_fortran_booleans')
+    call PMPI_Abi_set_fortran_booleans(4, plain_true, plain_false, ierror)
+    call check(class_of(ierror) == MPI_ERR_ABI, 'PMPI_Abi_set_fortran_booleans')
+    call MPI_Abi_set_fortran_booleans(8, true_8, false_8, ierror)
+    call check(class_of(ierror) == MPI_ERR_ABI, 'MPI_Abi_set_fortran_booleans with logical(kind=8)')
+    call MPI_Abi_set_fortran_info(info, ierror)
+    call check(class_of(ierror) == MPI_ERR_ABI, 'MPI_Abi_set_fortran_info')
+    call PMPI_Abi_set_fortran_info(info, ierror)
+    call check(class_of(ierror) == MPI_ERR_ABI, 'PMPI_Abi_set_fortran_info')
+    call MPI_Abi_set_fortran_info(MPI_INFO_NULL, ierror)
+    call check(class_of(ierror) == MPI_ERR_INFO .or. .not. is_heddle, 'MPI_Abi_set_fortran_info without an info object')
+#ifdef F08
+    call MPI_Abi_set_fortran_info(info)
+    call MPI_Abi_set_fortran_booleans(4, .true., .false.)
+    call MPI_Abi_get_fortran_booleans(4, plain_true, plain_false, is_set)
+#endif
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, ierror)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, ierror)
+  end subroutine truth_values
+  ! Whether the last call is right about LOGICALs of `bytes` bytes. Another library than Heddle need not know them.
+  logical function knows(bytes)
+    integer, intent(in) :: bytes
+    knows = ierror == MPI_SUCCESS .or. (index(version, 'Heddle') == 0 .and. class_of(ierror) == MPI_ERR_ABI .and. bytes /= 4)
+  end function knows
+  integer function class_of(code)
+    integer, intent(in) :: code
+    integer :: ignored
+    call MPI_Error_class(code, class_of, ignored)
+  end function class_of
   function lengths_of(number)
     integer, intent(in) :: number
     integer :: lengths_of(number)

@@ -30,7 +30,8 @@ impl Gaps<'_> {
     /// The way of a buffer of a function.
     pub fn of<'a>(function: &'a Function, buffer: &Param) -> Gaps<'a> {
         let name = function.name.as_str();
-        if name == "Free_mem" {
+        // A truth value is a scalar.
+        if name == "Free_mem" || name.ends_with("_fortran_booleans") {
             return Gaps::Ignored;
         }
         if buffer.kind == Kind::Address {
@@ -114,6 +115,8 @@ mod tests {
             ("Fetch_and_op", "result_addr", "Ignored"),
             ("Win_create", "base", "Refused"),
             ("Free_mem", "base", "Ignored"),
+            ("Abi_get_fortran_booleans", "logical_true", "Ignored"),
+            ("Abi_set_fortran_booleans", "logical_false", "Ignored"),
         ] {
             assert_eq!(gaps(function, buffer), expected, "{function} {buffer}");
         }

@@ -84,8 +84,6 @@ pub fn mpi_module(sections: &[Section], functions: &Functions) -> String {
 pub fn has_subroutine(function: &Function) -> bool {
     let name = function.name.as_str();
     let is_for_c = name.starts_with("T_") || name.ends_with("_toint") || name.ends_with("_fromint");
-    // C hands over the bytes of its truth values, which Fortran's compiler knows.
-    let is_for_c = is_for_c || name.ends_with("_fortran_booleans");
     let is_missing = matches!(name, "Comm_spawn" | "Comm_spawn_multiple" | "Register_datarep");
     !(is_for_c || is_missing)
 }

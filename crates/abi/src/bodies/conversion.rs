@@ -3,7 +3,7 @@
 //! The integer of a predefined handle is its value; that of any other has bit 30 set, and the index of the
 //! object in its table below that.
 
-use crate::argument::Out;
+use crate::argument::{ListOut, Out};
 use crate::error::{Error, Result};
 use heddle_comm::COMMS;
 use heddle_comm::datatype::{self, DERIVED};
@@ -17,7 +17,7 @@ use heddle_engine::window::WINS;
 use heddle_p2p::request;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::*;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 pub(crate) fn abi_get_version(major: Out<c_int>, minor: Out<c_int>) -> Result<()> {
     major.set(mpi::MPI_ABI_VERSION)?;
@@ -68,6 +68,66 @@ pub(crate) fn abi_get_fortran_info(info: Out<InfoHandle>) -> Result<()> {
     let info = info.variable()?;
     *info = told(&FORTRAN);
     Ok(())
+}
+
+/// The program cannot set what [`FORTRAN`] says, or other truth values.
+pub(crate) fn abi_set_fortran_info(info: InfoHandle) -> Result<()> {
+    info::from_handle(info.0)?;
+    Err(known("the sizes of Fortran's types", "MPI_Abi_get_fortran_info"))
+}
+
+/// gfortran and flang store `.true.` as 1 and `.false.` as 0, in an integer of the `LOGICAL`'s size.
+pub(crate) fn abi_get_fortran_booleans(
+    logical_size: c_int,
+    logical_true: *mut c_void,
+    logical_false: *mut c_void,
+    is_set: Out<c_int>,
+) -> Result<()> {
+    let size = checked_logical_size(logical_size)?;
+    for (logical, value) in [(logical_true, 1), (logical_false, 0)] {
+        let (low, high) = bytes_of_logical(logical, size)?.split_at_mut(1);
+        low.fill(value);
+        high.fill(0);
+    }
+    is_set.set(1)
+}
+
+pub(crate) fn abi_set_fortran_booleans(
+    logical_size: c_int,
+    logical_true: *mut c_void,
+    logical_false: *mut c_void,
+) -> Result<()> {
+    let size = checked_logical_size(logical_size)?;
+    for logical in [logical_true, logical_false] {
+        bytes_of_logical(logical, size)?;
+    }
+    Err(known("the values of .true. and .false.", "MPI_Abi_get_fortran_booleans"))
+}
+
+/// The error of a function that sets what Heddle knows of Fortran (MPI 5.0 lets only an implementation that
+/// does not know it be told).
+fn known(what: &str, getter: &str) -> Error {
+    let message = format!("Heddle knows {what} for gfortran and flang, so they cannot be set; ask {getter}");
+    Error::new(mpi::MPI_ERR_ABI, message)
+}
+
+/// The number of bytes of a `LOGICAL` that [`FORTRAN`] has.
+fn checked_logical_size(size: c_int) -> Result<usize> {
+    let key = format!("mpi_logical{size}_supported");
+    let is_there = FORTRAN.contains(&(key.as_str(), "true"));
+    usize::try_from(size).ok().filter(|_| is_there).ok_or_else(|| {
+        let message = format!(
+            "logical_size is {size}, but no LOGICAL has so many bytes; pass 1, 2, 4, 8 or 16 (4 for the default LOGICAL)"
+        );
+        Error::new(mpi::MPI_ERR_ARG, message)
+    })
+}
+
+/// The program's variable at `logical`, which has `size` bytes and need not be aligned.
+fn bytes_of_logical<'a>(logical: *mut c_void, size: usize) -> Result<&'a mut [u8]> {
+    // SAFETY: the pointer is null or the program promises a LOGICAL of `size` bytes there, which nobody else
+    // uses until the function returns.
+    unsafe { ListOut::new(logical.cast()) }.slice(size)
 }
 
 /// Values below this one are predefined handles.
