@@ -41,3 +41,11 @@
 #define TAG(status) status(MPI_TAG)
 #define TAG_AT(statuses, position) statuses(MPI_TAG, position)
 #endif
+! With LARGE the counts and displacements of mpi_f08 are large ones, so that the same calls reach the subroutines of the large forms.
+#ifdef LARGE
+#define COUNT integer(kind=MPI_COUNT_KIND)
+#define DISPLACEMENT integer(kind=MPI_ADDRESS_KIND)
+#else
+#define COUNT integer
+#define DISPLACEMENT integer
+#endif

@@ -1,0 +1,8 @@
+  ! Whether the program runs on MPICH's library, which does not do everything that the standard says.
+  function on_mpich()
+    logical :: on_mpich
+    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
+    integer :: length
+    call MPI_Get_library_version(version, length, ierror)
+    on_mpich = index(version, 'MPICH') > 0
+  end function on_mpich
