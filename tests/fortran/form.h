@@ -5,6 +5,7 @@
 #define COMM type(MPI_Comm)
 #define DATATYPE type(MPI_Datatype)
 #define ERRHANDLER type(MPI_Errhandler)
+#define FILE type(MPI_File)
 #define GROUP type(MPI_Group)
 #define INFO type(MPI_Info)
 #define MESSAGE type(MPI_Message)
@@ -28,6 +29,7 @@
 #define COMM integer
 #define DATATYPE integer
 #define ERRHANDLER integer
+#define FILE integer
 #define GROUP integer
 #define INFO integer
 #define MESSAGE integer

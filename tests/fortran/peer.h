@@ -2,7 +2,7 @@
   function on_mpich()
     logical :: on_mpich
     character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
-    integer :: length
-    call MPI_Get_library_version(version, length, ierror)
+    integer :: length, code
+    call MPI_Get_library_version(version, length, code)
     on_mpich = index(version, 'MPICH') > 0
   end function on_mpich
