@@ -1,4 +1,4 @@
-! Attributes of datatypes and windows, with functions of the program and those of MPI.
+! Attributes of datatypes and windows, with functions of the program and those of MPI; and of communicators with the latter.
 module counted
 #include "form.h"
   integer :: copies = 0, deletes = 0
@@ -51,6 +51,7 @@ program attributes
   implicit none
   integer :: rank, ierror, keyval, other_keyval, memory(2)
   integer(kind=MPI_ADDRESS_KIND) :: value, state, bytes
+  COMM :: comm
   DATATYPE :: type, copy
   WIN :: win
   logical :: flag
@@ -98,6 +99,25 @@ program attributes
   call MPI_Type_free_keyval(other_keyval, ierror)
   call MPI_Type_free(type, ierror)
   call MPI_Type_free(copy, ierror)
+
+  call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, keyval, state, ierror)
+  call MPI_Comm_set_attr(MPI_COMM_SELF, keyval, value, ierror)
+  call MPI_Comm_dup(MPI_COMM_SELF, comm, ierror)
+  call MPI_Comm_get_attr(comm, keyval, value, flag, ierror)
+  call check(.not. flag, 'MPI_COMM_NULL_COPY_FN')
+  call MPI_Comm_free(comm, ierror)
+  call MPI_Comm_delete_attr(MPI_COMM_SELF, keyval, ierror)
+  call MPI_Comm_free_keyval(keyval, ierror)
+#ifndef F08
+  call MPI_Keyval_create(MPI_NULL_COPY_FN, MPI_NULL_DELETE_FN, keyval, 0, ierror)
+  call MPI_Attr_put(MPI_COMM_SELF, keyval, 3, ierror)
+  call MPI_Comm_dup(MPI_COMM_SELF, comm, ierror)
+  call MPI_Attr_get(comm, keyval, memory(1), flag, ierror)
+  call check(.not. flag, 'MPI_NULL_COPY_FN')
+  call MPI_Comm_free(comm, ierror)
+  call MPI_Attr_delete(MPI_COMM_SELF, keyval, ierror)
+  call MPI_Keyval_free(keyval, ierror)
+#endif
 
   deletes = 0
   state = 60

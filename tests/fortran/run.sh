@@ -59,7 +59,7 @@ programs() { # programs COMPILER NAME
                 ;;
             large)
                 # Programs whose counts may have either size, with the large ones of mpi_f08.
-                grep -q 'COUNT ::' "$source" || continue
+                grep -q '^  COUNT' "$source" || continue
                 options=(-DF08 -DLARGE)
                 # The subroutines get counts in the same way from all compilers, and flang compiles slowly.
                 case $2 in flang*) continue ;; esac
