@@ -5,6 +5,7 @@
 #define COMM type(MPI_Comm)
 #define DATATYPE type(MPI_Datatype)
 #define ERRHANDLER type(MPI_Errhandler)
+#define FILE type(MPI_File)
 #define GROUP type(MPI_Group)
 #define INFO type(MPI_Info)
 #define MESSAGE type(MPI_Message)
@@ -28,6 +29,7 @@
 #define COMM integer
 #define DATATYPE integer
 #define ERRHANDLER integer
+#define FILE integer
 #define GROUP integer
 #define INFO integer
 #define MESSAGE integer
@@ -40,4 +42,12 @@
 #define SOURCE(status) status(MPI_SOURCE)
 #define TAG(status) status(MPI_TAG)
 #define TAG_AT(statuses, position) statuses(MPI_TAG, position)
+#endif
+! With LARGE the counts and displacements of mpi_f08 are large ones, so that the same calls reach the subroutines of the large forms.
+#ifdef LARGE
+#define COUNT integer(kind=MPI_COUNT_KIND)
+#define DISPLACEMENT integer(kind=MPI_ADDRESS_KIND)
+#else
+#define COUNT integer
+#define DISPLACEMENT integer
 #endif
