@@ -118,7 +118,7 @@ fn neighbors(figures: &Figures<'_>, targets: &mut Vec<Target>) {
 
 /// Transport sweeps: never slower than the best peer, and faster where messages take much of the time.
 fn sweeps(figures: &Figures<'_>, targets: &mut Vec<Target>) {
-    for (op, size) in [("coarse", 8192), ("fine", 512)] {
+    for (op, size) in [("coarse", 8192), ("fine", 128)] {
         for comms in COMMS {
             for threads in [1, 2, 4] {
                 let key = Key::new("sweep", MULTIPLE, size).op(op).threads(threads, comms);

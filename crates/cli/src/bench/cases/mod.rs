@@ -162,7 +162,7 @@ fn liveness(full: bool, cases: &mut Vec<Case>) {
         }
     }
     for threads in ONE_AND_THREADS {
-        for (op, size) in [("coarse", 8 * KIB), ("fine", 512)] {
+        for (op, size) in [("coarse", 8 * KIB), ("fine", 128)] {
             for comms in [Shared, PerThread] {
                 if full || threads <= 4 {
                     cases.push(Case::new(Subject::Sweep, 2, &[size]).threads(threads, comms).op(op));
