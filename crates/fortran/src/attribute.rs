@@ -1,5 +1,5 @@
-//! The values of attributes: integers in Fortran, pointers in C. C gets a pointer to an integer that Fortran has
-//! set; Fortran gets a pointer that C has set as an integer (MPI 5.0, section 19.3.7).
+//! The values of attributes: integers in Fortran, pointers in C. C gets a pointer to an integer that Fortran
+//! has set; Fortran gets a pointer that C has set as an integer (MPI 5.0, section 19.3.7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
@@ -10,8 +10,8 @@ use heddle_spec::constants::{
     MPI_WIN_DISP_UNIT, MPI_WIN_MODEL, MPI_WIN_SIZE, MPI_WTIME_IS_GLOBAL,
 };
 
-/// The integers that Fortran has set, one variable for each value. None is freed: objects copy their attributes,
-/// so nothing tells of the last pointer.
+/// The integers that Fortran has set, one variable for each value. None is freed: objects copy their
+/// attributes, so nothing tells of the last pointer.
 struct Values {
     variables: BTreeMap<isize, usize>,
     addresses: BTreeSet<usize>,

@@ -7,7 +7,6 @@ use heddle_model::OWN;
 
 use super::case::Case;
 use super::subject::Subject;
-use super::sweep;
 use crate::installation::Installation;
 use crate::report::error::BenchError;
 
@@ -85,7 +84,9 @@ impl Library {
         let mut environment: Vec<_> = self.environment.iter().cloned().chain(variables).collect();
         if case.subject == Subject::Sweep {
             environment.extend(self.abi.iter().map(|abi| ("LD_LIBRARY_PATH".to_owned(), abi.into())));
-            environment.extend(sweep::environment(case).map(|(name, value)| (name, value.into())));
+            environment.push(("OMP_NUM_THREADS".to_owned(), threads));
+            // Threads that wait for each other leave the cores to those that compute.
+            environment.push(("OMP_WAIT_POLICY".to_owned(), "passive".into()));
         }
         environment
     }

@@ -20,8 +20,8 @@ pub(crate) struct ParticipantArgs {
     #[arg(long)]
     no_peers: bool,
     /// Measure Heddle under these models too, each as a participant in the same rounds, separated by commas:
-    /// values of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4). The word "all"
-    /// stands for all models in Heddle's form.
+    /// values of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4). The word
+    /// "all" stands for all models in Heddle's form.
     #[arg(long, alias = "heddle-models", value_delimiter = ',', value_name = "MODEL")]
     models: Vec<String>,
     /// Where Heddle is installed, if this program does not lie beside it.

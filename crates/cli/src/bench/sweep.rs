@@ -1,5 +1,5 @@
-//! The transport sweep of `examples/sweep` as a subject: a Fortran program that Heddle's `mpifort` compiles once,
-//! and that runs on every library of the standard ABI.
+//! The transport sweep of `examples/sweep` as a subject: a Fortran program that Heddle's `mpifort` compiles
+//! once, and that runs on every library of the standard ABI.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -62,15 +62,9 @@ impl Program {
     }
 }
 
-/// Threads of OpenMP that wait do not take the cores from others.
-pub(crate) fn environment(case: &Case) -> [(String, String); 2] {
-    [("OMP_NUM_THREADS", case.threads.to_string()), ("OMP_WAIT_POLICY", "passive".to_owned())]
-        .map(|(name, value)| (name.to_owned(), value))
-}
-
-/// The program's command line. `coarse` chunks have the angles and cells of Table 2 of the contention paper, 16 x
-/// 16 cells along y and z for each process, and messages of 8 KiB; `fine` ones 8 x 8 cells and 128 bytes, so that
-/// libraries take a third of the time and more.
+/// The program's command line. `coarse` chunks have the angles and cells of Table 2 of the contention paper,
+/// 16 x 16 cells along y and z for each process, and messages of 8 KiB; `fine` ones 8 x 8 cells and 128
+/// bytes, so that libraries take a third of the time and more.
 pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
     let (cells, nang, ichunk) = if case.op == "fine" { (8, 2, 1) } else { (16, 16, 4) };
     let (nx, iterations) = if effort.seconds < SHORT { (8, 2) } else { (32, 5) };
