@@ -10,9 +10,9 @@ program neighbors
   integer(kind=MPI_ADDRESS_KIND) :: bytes(2)
   DATATYPE :: types(2)
   REQUEST :: requests(OPERATIONS)
-  integer :: mine(4), got(4, OPERATIONS), gathered(4), exchanged(4)
+  integer :: PART(given, 4, 2), PART(got, 4, OPERATIONS), gathered(4), exchanged(4)
 #ifdef F08
-  asynchronous :: mine, got
+  asynchronous :: given, got
 #endif
 
   call MPI_Init(ierror)
@@ -26,56 +26,60 @@ program neighbors
   bytes = [0, 8]
   types = MPI_INTEGER
   ! The first two numbers go to the left, the others to the right, unless all neighbours get the first two.
-  mine = 100 * rank + [1, 2, 3, 4]
+  PART(given, :, 1) = 100 * rank + [1, 2, 3, 4]
   gathered = [100 * left + 1, 100 * left + 2, 100 * right + 1, 100 * right + 2]
   exchanged = [100 * left + 3, 100 * left + 4, 100 * right + 1, 100 * right + 2]
 
   got = -1
-  call MPI_Neighbor_allgather(mine, two, MPI_INTEGER, got(:, 1), two, MPI_INTEGER, ring, ierror)
-  call MPI_Neighbor_allgatherv(mine, two, MPI_INTEGER, got(:, 2), counts, displacements, MPI_INTEGER, ring, ierror)
-  call MPI_Neighbor_alltoall(mine, two, MPI_INTEGER, got(:, 3), two, MPI_INTEGER, ring, ierror)
-  call MPI_Neighbor_alltoallv(mine, counts, displacements, MPI_INTEGER, got(:, 4), counts, displacements, MPI_INTEGER, &
+  call MPI_Neighbor_allgather(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 1), two, MPI_INTEGER, ring, ierror)
+  call MPI_Neighbor_allgatherv(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 2), counts, displacements, MPI_INTEGER, &
     ring, ierror)
-  call MPI_Neighbor_alltoallw(mine, counts, bytes, types, got(:, 5), counts, bytes, types, ring, ierror)
-  call check(all(got(:, 1) == gathered), 'MPI_Neighbor_allgather')
-  call check(all(got(:, 2) == gathered), 'MPI_Neighbor_allgatherv')
-  call check(all(got(:, 3) == exchanged), 'MPI_Neighbor_alltoall')
-  call check(all(got(:, 4) == exchanged), 'MPI_Neighbor_alltoallv')
-  call check(all(got(:, 5) == exchanged), 'MPI_Neighbor_alltoallw')
+  call MPI_Neighbor_alltoall(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 3), two, MPI_INTEGER, ring, ierror)
+  call MPI_Neighbor_alltoallv(PART(given, :, 1), counts, displacements, MPI_INTEGER, PART(got, :, 4), counts, &
+    displacements, MPI_INTEGER, ring, ierror)
+  call MPI_Neighbor_alltoallw(PART(given, :, 1), counts, bytes, types, PART(got, :, 5), counts, bytes, types, ring, ierror)
+  call check(all(PART(got, :, 1) == gathered), 'MPI_Neighbor_allgather')
+  call check(all(PART(got, :, 2) == gathered), 'MPI_Neighbor_allgatherv')
+  call check(all(PART(got, :, 3) == exchanged), 'MPI_Neighbor_alltoall')
+  call check(all(PART(got, :, 4) == exchanged), 'MPI_Neighbor_alltoallv')
+  call check(all(PART(got, :, 5) == exchanged), 'MPI_Neighbor_alltoallw')
 
   got = -1
-  call MPI_Ineighbor_allgather(mine, two, MPI_INTEGER, got(:, 1), two, MPI_INTEGER, ring, requests(1), ierror)
-  call MPI_Ineighbor_allgatherv(mine, two, MPI_INTEGER, got(:, 2), counts, displacements, MPI_INTEGER, ring, requests(2), &
+  call MPI_Ineighbor_allgather(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 1), two, MPI_INTEGER, ring, requests(1), &
     ierror)
-  call MPI_Ineighbor_alltoall(mine, two, MPI_INTEGER, got(:, 3), two, MPI_INTEGER, ring, requests(3), ierror)
-  call MPI_Ineighbor_alltoallv(mine, counts, displacements, MPI_INTEGER, got(:, 4), counts, displacements, MPI_INTEGER, &
-    ring, requests(4), ierror)
-  call MPI_Ineighbor_alltoallw(mine, counts, bytes, types, got(:, 5), counts, bytes, types, ring, requests(5), ierror)
-  call MPI_Waitall(OPERATIONS, requests, MPI_STATUSES_IGNORE, ierror)
-  call check(all(got(:, 1) == gathered), 'MPI_Ineighbor_allgather')
-  call check(all(got(:, 2) == gathered), 'MPI_Ineighbor_allgatherv')
-  call check(all(got(:, 3) == exchanged), 'MPI_Ineighbor_alltoall')
-  call check(all(got(:, 4) == exchanged), 'MPI_Ineighbor_alltoallv')
-  call check(all(got(:, 5) == exchanged), 'MPI_Ineighbor_alltoallw')
-
-  call MPI_Neighbor_allgather_init(mine, two, MPI_INTEGER, got(:, 1), two, MPI_INTEGER, ring, MPI_INFO_NULL, requests(1), &
-    ierror)
-  call MPI_Neighbor_allgatherv_init(mine, two, MPI_INTEGER, got(:, 2), counts, displacements, MPI_INTEGER, ring, &
-    MPI_INFO_NULL, requests(2), ierror)
-  call MPI_Neighbor_alltoall_init(mine, two, MPI_INTEGER, got(:, 3), two, MPI_INTEGER, ring, MPI_INFO_NULL, requests(3), ierror)
-  call MPI_Neighbor_alltoallv_init(mine, counts, displacements, MPI_INTEGER, got(:, 4), counts, displacements, MPI_INTEGER, &
-    ring, MPI_INFO_NULL, requests(4), ierror)
-  call MPI_Neighbor_alltoallw_init(mine, counts, bytes, types, got(:, 5), counts, bytes, types, ring, MPI_INFO_NULL, &
+  call MPI_Ineighbor_allgatherv(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 2), counts, displacements, MPI_INTEGER, &
+    ring, requests(2), ierror)
+  call MPI_Ineighbor_alltoall(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 3), two, MPI_INTEGER, ring, requests(3), ierror)
+  call MPI_Ineighbor_alltoallv(PART(given, :, 1), counts, displacements, MPI_INTEGER, PART(got, :, 4), counts, &
+    displacements, MPI_INTEGER, ring, requests(4), ierror)
+  call MPI_Ineighbor_alltoallw(PART(given, :, 1), counts, bytes, types, PART(got, :, 5), counts, bytes, types, ring, &
     requests(5), ierror)
+  call MPI_Waitall(OPERATIONS, requests, MPI_STATUSES_IGNORE, ierror)
+  call check(all(PART(got, :, 1) == gathered), 'MPI_Ineighbor_allgather')
+  call check(all(PART(got, :, 2) == gathered), 'MPI_Ineighbor_allgatherv')
+  call check(all(PART(got, :, 3) == exchanged), 'MPI_Ineighbor_alltoall')
+  call check(all(PART(got, :, 4) == exchanged), 'MPI_Ineighbor_alltoallv')
+  call check(all(PART(got, :, 5) == exchanged), 'MPI_Ineighbor_alltoallw')
+
+  call MPI_Neighbor_allgather_init(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 1), two, MPI_INTEGER, ring, &
+    MPI_INFO_NULL, requests(1), ierror)
+  call MPI_Neighbor_allgatherv_init(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 2), counts, displacements, &
+    MPI_INTEGER, ring, MPI_INFO_NULL, requests(2), ierror)
+  call MPI_Neighbor_alltoall_init(PART(given, :, 1), two, MPI_INTEGER, PART(got, :, 3), two, MPI_INTEGER, ring, &
+    MPI_INFO_NULL, requests(3), ierror)
+  call MPI_Neighbor_alltoallv_init(PART(given, :, 1), counts, displacements, MPI_INTEGER, PART(got, :, 4), counts, &
+    displacements, MPI_INTEGER, ring, MPI_INFO_NULL, requests(4), ierror)
+  call MPI_Neighbor_alltoallw_init(PART(given, :, 1), counts, bytes, types, PART(got, :, 5), counts, bytes, types, ring, &
+    MPI_INFO_NULL, requests(5), ierror)
   do repetition = 1, 2
     got = -1
     call MPI_Startall(OPERATIONS, requests, ierror)
     call MPI_Waitall(OPERATIONS, requests, MPI_STATUSES_IGNORE, ierror)
-    call check(all(got(:, 1) == gathered), 'MPI_Neighbor_allgather_init')
-    call check(all(got(:, 2) == gathered), 'MPI_Neighbor_allgatherv_init')
-    call check(all(got(:, 3) == exchanged), 'MPI_Neighbor_alltoall_init')
-    call check(all(got(:, 4) == exchanged), 'MPI_Neighbor_alltoallv_init')
-    call check(all(got(:, 5) == exchanged), 'MPI_Neighbor_alltoallw_init')
+    call check(all(PART(got, :, 1) == gathered), 'MPI_Neighbor_allgather_init')
+    call check(all(PART(got, :, 2) == gathered), 'MPI_Neighbor_allgatherv_init')
+    call check(all(PART(got, :, 3) == exchanged), 'MPI_Neighbor_alltoall_init')
+    call check(all(PART(got, :, 4) == exchanged), 'MPI_Neighbor_alltoallv_init')
+    call check(all(PART(got, :, 5) == exchanged), 'MPI_Neighbor_alltoallw_init')
   end do
   do i = 1, OPERATIONS
     call MPI_Request_free(requests(i), ierror)

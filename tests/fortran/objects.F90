@@ -142,7 +142,8 @@ program objects
   if (rank == 0) print '(a)', 'ok'
 contains
 #include "check.h"
-  ! LOGICALs of each size have the compiler's values in C, too. MPICH knows those of 4 bytes alone, and Intel MPI has none of its own.
+  ! LOGICALs of each size have the compiler's values in C, too. MPICH knows those of 4 bytes alone, and
+  ! Intel MPI has none of its own.
   subroutine truth_values()
     logical :: is_set, plain_true, plain_false, is_heddle
     logical(kind=1) :: true_1(3), false_1(3)

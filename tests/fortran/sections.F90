@@ -10,6 +10,7 @@ program sections
   type(MPI_Datatype) :: pair, sparse, types(4)
   type(MPI_Request) :: request, requests(4)
   type(MPI_Status) :: status
+  type(MPI_Message) :: message
   type(MPI_Win) :: win
   integer(kind=MPI_ADDRESS_KIND) :: address, other
   character(len=MPI_MAX_ERROR_STRING) :: text
@@ -44,6 +45,23 @@ program sections
   call MPI_Irecv(backward(9:1:-1), 9, MPI_INTEGER, left, 2, MPI_COMM_WORLD, request)
   call MPI_Wait(request, MPI_STATUS_IGNORE)
   call check(all(backward == [(100 * left + i, i = 1, 9)]), 'backwards twice')
+
+  ! Requests that send and receive, and a receive of a message that was found before.
+  later = -1
+  call MPI_Isendrecv(line(2:10:4), 3, MPI_INTEGER, right, 20, later(1:60:5), 3, MPI_INTEGER, left, 20, MPI_COMM_WORLD, request)
+  call MPI_Wait(request, MPI_STATUS_IGNORE)
+  call check(all(later(1:11:5) == 100 * left + [2, 6, 10]) .and. count(later == -1) == 57, 'MPI_Isendrecv')
+  call MPI_Isendrecv_replace(later(1:60:5), 3, MPI_INTEGER, right, 21, left, 21, MPI_COMM_WORLD, request)
+  call MPI_Wait(request, MPI_STATUS_IGNORE)
+  i = mod(left + size - 1, size)
+  ! MPICH's receives wrong numbers if the type has gaps, also from C.
+  if (.not. on_mpich()) call check(all(later(1:11:5) == 100 * i + [2, 6, 10]) .and. count(later == -1) == 57, &
+    'MPI_Isendrecv_replace')
+  call MPI_Isend(line(1:60:20), 3, MPI_INTEGER, right, 22, MPI_COMM_WORLD, requests(1))
+  call MPI_Mprobe(left, 22, MPI_COMM_WORLD, message, MPI_STATUS_IGNORE)
+  call MPI_Imrecv(later(60:1:-7), 3, MPI_INTEGER, message, requests(2))
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+  call check(all(later(60:46:-7) == 100 * left + [1, 21, 41]), 'MPI_Imrecv')
 
   ! Faces of a cube, and the beginning of a section of three dimensions, in one call and in requests.
   plane = 0
@@ -242,4 +260,5 @@ contains
   end subroutine refused
 #endif
 #include "check.h"
+#include "peer.h"
 end program sections
