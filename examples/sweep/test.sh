@@ -42,6 +42,8 @@ for ranks in 1 2 3 4; do
     done
 done
 expect "processes along z" 0 "^processes 4 (1 x 4)" 4 2 nx=8 ny=4 nz=4 npez=4
+expect "a report in JSON" 0 '^{"library": "..*", "comms": "shared", "ranks": 2, "threads": 2, .*"mpi_time_share": .*}$' 2 2 nx=8 ny=4 nz=4 \
+    comms=shared report=json
 expect "an unknown name" 2 'colour: the names are nx' 2 1 colour=3
 expect "no number" 2 'nx=many: not a value of nx' 2 1 nx=many
 expect "no value" 2 'expected NAME=VALUE' 2 1 nx
