@@ -23,7 +23,7 @@ program buffers
   right = mod(rank + 1, size)
   length = SPACE
 
-  ! The buffer of the program. A flush makes room for as many messages as fit into it again.
+  ! The buffer of the program. After a flush it has room for its full number of messages again.
   call MPI_Buffer_attach(for_all, length, ierror)
   do repetition = 1, 3
     call exchange(MPI_COMM_WORLD)

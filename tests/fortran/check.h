@@ -7,7 +7,7 @@
       error stop 1
     end if
   end subroutine check
-  ! Whether the library is Intel MPI 2021.19. It has the values of a draft of the ABI: MPI_ERRORS_RETURN and MPI_ERRORS_ABORT have
+  ! Returns true on Intel MPI 2021.19. This library has the values of a draft of the ABI: MPI_ERRORS_RETURN and MPI_ERRORS_ABORT have
   ! each other's, and MPI_SEEK_.., MPI_APPNUM, MPI_LASTUSEDCODE and MPI_UNIVERSE_SIZE differ. MPI_Type_create_f90_real and _complex
   ! end at 15 digits there.
   logical function on_intel()

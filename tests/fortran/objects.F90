@@ -213,7 +213,7 @@ contains
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, ierror)
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, ierror)
   end subroutine truth_values
-  ! Whether the last call is right about LOGICALs of `bytes` bytes. Another library than Heddle need not know them.
+  ! Returns true if the last call is right about LOGICALs of `bytes` bytes. Another library than Heddle need not know them.
   logical function knows(bytes)
     integer, intent(in) :: bytes
     knows = ierror == MPI_SUCCESS .or. (index(version, 'Heddle') == 0 .and. class_of(ierror) == MPI_ERR_ABI .and. bytes /= 4)

@@ -1,4 +1,4 @@
-  ! Whether the library is MPICH or Intel MPI, which is made from it. They do not do everything that the standard says.
+  ! Returns true on MPICH and on Intel MPI, which is made from it. They do not do everything that the standard says.
   function on_mpich()
     logical :: on_mpich
     character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version

@@ -228,7 +228,7 @@ program sections
   call MPI_Request_free(requests(1))
   call MPI_Request_free(requests(2))
 
-  ! What cannot be has an error code of its class.
+  ! Errors.
   call MPI_Win_set_errhandler(win, merge(MPI_ERRORS_ABORT, MPI_ERRORS_RETURN, on_intel()))
   call MPI_Put(line(1:60:2), 1, sparse, right, 0_MPI_ADDRESS_KIND, 2, MPI_INTEGER, win, code)
   call refused('a sparse type in a window', 'no datatype describes')

@@ -19,7 +19,7 @@ program types
   call MPI_Init(ierror)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
 
-  ! How a type was made. Its large form keeps counts and displacements as large ones.
+  ! The envelope and the contents of a type. Their large form keeps counts and displacements as large ones.
   lengths = [2, 1]
   places = [5, 1]
   call MPI_Type_indexed(two, lengths, places, MPI_DOUBLE_PRECISION, type, ierror)

@@ -117,7 +117,7 @@ fn checked_logical_size(size: c_int) -> Result<usize> {
     let is_there = FORTRAN.contains(&(key.as_str(), "true"));
     usize::try_from(size).ok().filter(|_| is_there).ok_or_else(|| {
         let message = format!(
-            "logical_size is {size}, but no LOGICAL has so many bytes; pass 1, 2, 4, 8 or 16 (4 for the default LOGICAL)"
+            "logical_size is {size}, which is no size of a LOGICAL; pass 1, 2, 4, 8 or 16 (4 for the default LOGICAL)"
         );
         Error::new(mpi::MPI_ERR_ARG, message)
     })
