@@ -1,4 +1,4 @@
-// What the library knows of Fortran: truth values of every size, at any time and address, which the program cannot set.
+// The library has truth values of Fortran in every size, at any time and address. The program cannot set them.
 // levels: none
 // ranks: 1-2
 #include "check.h"

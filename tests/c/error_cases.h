@@ -496,7 +496,7 @@ static void fortran(void) {
         WRONG(MPI_Comm_set_errhandler, (MPI_COMM_SELF, MPI_Errhandler_f2c(word)), MPI_ERR_ERRHANDLER, "error handler");
         WRONG(MPI_Request_get_status, (MPI_Request_f2c(word), &(int){0}, MPI_STATUS_IGNORE), MPI_ERR_REQUEST, "request");
     }
-    // What is known of Fortran cannot be set.
+    // The library knows these values, so the program cannot set them.
     int yes = 1, no = 0, is_set;
     WRONG(MPI_Abi_get_fortran_booleans, (3, &yes, &no, &is_set), MPI_ERR_ARG, "logical_size is 3");
     WRONG(MPI_Abi_set_fortran_booleans, (-1, &yes, &no), MPI_ERR_ARG, "logical_size is -1");

@@ -142,3 +142,22 @@ fn install(root: &Path, packages: &[&str]) -> Result<(), BenchError> {
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]).args(packages);
     finish(&mut pip, "")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Case, Comms, Peer, Subject};
+
+    #[test]
+    fn the_fortran_program_runs_on_the_peers_library() {
+        let case = Case::new(Subject::Sweep, 2, &[128]).threads(4, Comms::Shared);
+        let mpich = Peer::Mpich.library(Path::new("/peers/mpich"));
+        assert!(mpich.takes(&case));
+        let environment = mpich.environment_of(&case);
+        for (name, value) in [("LD_LIBRARY_PATH", "/peers/mpich/lib"), ("OMP_NUM_THREADS", "4")] {
+            assert!(environment.contains(&(name.to_owned(), value.into())), "{name}: {environment:?}");
+        }
+        assert!(!Peer::Openmpi.library(Path::new("/peers/openmpi")).takes(&case));
+    }
+}
