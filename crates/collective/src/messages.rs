@@ -7,9 +7,12 @@
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
-use heddle_message::request::{Outcome, SEND_DONE};
+use heddle_message::domain::Domain;
+use heddle_message::request::{self, Outcome, SEND_DONE};
+use heddle_message::served_copy::ServedCopy;
 use heddle_p2p::Mode;
 use heddle_spec::constants as mpi;
+use heddle_transport::Direction;
 
 /// The most messages in flight at once where a rank sends to all or receives from all.
 pub(super) const BATCH: usize = 64;
@@ -99,7 +102,20 @@ impl Messages {
         }
     }
 
+    /// Begins a copy that the process makes whose memory it is; `rank` is its rank in the communicator.
+    pub(super) fn begin_copy(&mut self, (domain, comm): (&Domain, &CommRef), rank: usize, copy: ServedCopy) {
+        let expected = Expected { from: rank, len: copy.buffer.len() };
+        match copy.begin(domain, comm.vni(), comm.handle()) {
+            Ok(id) => {
+                let expected = (copy.direction == Direction::Read).then_some(expected);
+                self.pending.push((request::handle(id), expected));
+            }
+            Err(error) => self.fail(error),
+        }
+    }
+
     /// Waits for all messages in flight.
+    #[inline(always)]
     pub(super) fn complete(&mut self) {
         while let Some((request, expected)) = self.pending.pop() {
             self.take(request, expected);

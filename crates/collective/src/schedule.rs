@@ -43,6 +43,8 @@ pub(super) struct Schedule {
     _types: Vec<KeptType>,
     next: usize,
     messages: Messages,
+    /// The step has begun a copy that the kernel has refused, and another process makes it.
+    copy_begun: bool,
     /// It waits until others have finished rounds on the blackboard, and has said so.
     waits: bool,
     /// The request to complete.
@@ -74,6 +76,7 @@ impl Schedule {
             _types: recorder.types,
             next: 0,
             messages: Messages::default(),
+            copy_begun: false,
             waits: false,
             request: 0,
             rest: None,
@@ -130,6 +133,7 @@ impl Schedule {
             blackboard,
             first: self.first,
             operation: plan.operation,
+            comm: &self.comm,
         });
         while let Some(step) = self.steps.get(self.next) {
             match *step {
@@ -162,8 +166,18 @@ impl Schedule {
                         return false;
                     }
                 }
+                Step::Fetch(..) | Step::Deliver(..) if self.copy_begun => {
+                    self.copy_begun = !self.messages.are_complete();
+                    if self.copy_begun {
+                        return false;
+                    }
+                }
                 Step::Fetch(source, room, span) => {
                     if !rounds.is_none_or(|rounds| rounds.fetch(source, (&room, span), &mut self.messages)) {
+                        return false;
+                    }
+                    self.copy_begun = !self.messages.are_complete();
+                    if self.copy_begun {
                         return false;
                     }
                 }
@@ -177,6 +191,10 @@ impl Schedule {
                 }
                 Step::Deliver(destination, data) => {
                     if !rounds.is_none_or(|it| it.deliver(destination, &data, &mut self.messages)) {
+                        return false;
+                    }
+                    self.copy_begun = !self.messages.are_complete();
+                    if self.copy_begun {
                         return false;
                     }
                 }

@@ -13,6 +13,7 @@
 //! | [`request`] | operations in progress |
 //! | [`matching`] | posted receives and unexpected messages |
 //! | [`vni`] | protocols |
+//! | [`served_copy`] | copies that the kernel has refused, made by the process whose memory it is |
 //! | `self_messages` | messages that a process sends to itself |
 //! | [`progress`] | waiting |
 //! | `offload` | the running threads of the offload server (execution `offload`) |
@@ -29,4 +30,5 @@ mod offload;
 pub mod progress;
 pub mod request;
 mod self_messages;
+pub mod served_copy;
 pub mod vni;

@@ -413,6 +413,13 @@ fn events() -> Vec<Performance> {
             |totals| totals.events(Event::LeaderCollective),
         ),
         variable(
+            "served_copies",
+            "copies from or to the memory of another process of this machine that the kernel refused, and that process made",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::ServedCopy),
+        ),
+        variable(
             "matching_steps",
             "elements compared to find the receive for a message, or the message for a receive",
             messages,

@@ -11,7 +11,7 @@ use crate::network::{Network, Ports, ProcessInfo};
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
-use crate::single_copy::{Identity, Proofs};
+use crate::single_copy::{self, Identity, Proofs};
 use crate::throttle::Throttle;
 use heddle_bootstrap::mapping::{lengthen, reserve};
 use heddle_bootstrap::{Job, LocalRanks, Mapping, World};
@@ -288,14 +288,17 @@ impl Fabric {
         self.proofs.pid(index, self.presence(index).identity())
     }
 
-    /// No single copy from or to the peer is made any more: the kernel has refused one.
-    pub fn stop_copying(&self, peer: usize) {
-        self.proofs.refuse(self.index_of(peer));
+    /// Notes that the kernel has refused a single copy from or to the peer. If that was because of the memory
+    /// of this copy, others are made as before.
+    pub fn note_refusal(&self, peer: usize, error: &io::Error) {
+        if !single_copy::concerns_memory(error) {
+            self.proofs.refuse(self.index_of(peer));
+        }
     }
 
     /// No single copy is made at all (`HEDDLE_SINGLE_COPY=off`).
     pub fn forbid_single_copies(&self) {
-        (0..self.local.len()).for_each(|index| self.proofs.refuse(index));
+        (0..self.local.len()).for_each(|index| self.proofs.forbid(index));
     }
 
     fn presence(&self, index: usize) -> &Presence {

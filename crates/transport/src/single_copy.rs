@@ -8,8 +8,14 @@
 //! memory (`presence.rs`). Before the first copy to or from a peer this process reads that
 //! memory by the peer's id. If the kernel forbids this, or if another number lies there, then everything from
 //! and to this peer is streamed.
+//!
+//! What the kernel copied once it may refuse later. A refusal is of one of two kinds
+//! ([`concerns_memory`]): the memory of one copy cannot be copied (device memory, pages that a handler of the
+//! program opens), or the peer's memory cannot (another user, a filter of system calls). The first says
+//! nothing about other copies. After the second no copy is attempted for a while ([`PATIENCE`]). Either way
+//! the caller has a slower way for this one operation.
 
-use heddle_platform::atomic::{AtomicU8, AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::io;
 use std::sync::OnceLock;
 
@@ -58,35 +64,69 @@ pub(crate) fn random() -> u64 {
     if got == bytes.len().cast_signed() { u64::from_ne_bytes(bytes) } else { 0 }
 }
 
-const UNKNOWN: u8 = 0;
-const PROVED: u8 = 1;
-const REFUSED: u8 = 2;
+/// Returns true if the kernel refused a copy because of the memory that was to be copied, on either side;
+/// otherwise because of the process.
+#[must_use]
+pub fn concerns_memory(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EFAULT | libc::ENOMEM))
+}
+
+const UNKNOWN: u32 = 0;
+const PROVED: u32 = 1;
+/// No copy is wanted, whatever the kernel says.
+const FORBIDDEN: u32 = 2;
+/// The kernel has refused. For each question the state grows by one, up to `REFUSED + PATIENCE`.
+const REFUSED: u32 = 3;
+/// The number of questions for a peer that has refused before it is asked for a proof again: the system call
+/// for it then costs less than a thousandth of the slower copies in between.
+const PATIENCE: u32 = 1024;
 
 /// For each peer, whether this process may copy from and to its memory.
 #[derive(Debug)]
-pub(crate) struct Proofs(Box<[AtomicU8]>);
+pub(crate) struct Proofs(Box<[AtomicU32]>);
 
 impl Proofs {
     /// The state in which no peer has proved anything yet.
     pub(crate) fn new(peers: usize) -> Proofs {
-        Proofs((0..peers).map(|_| AtomicU8::new(UNKNOWN)).collect())
+        Proofs((0..peers).map(|_| AtomicU32::new(UNKNOWN)).collect())
     }
 
     /// The process id of a peer whose memory may be copied. The first call for a peer asks it for a proof.
     pub(crate) fn pid(&self, peer: usize, identity: Identity) -> Option<u32> {
         // Relaxed: the state carries nothing else. Threads that ask for a proof at the same time get the
         // same answer.
-        let mut state = self.0[peer].load(Ordering::Relaxed);
-        if state == UNKNOWN {
-            state = if identity.is_reachable() { PROVED } else { REFUSED };
-            self.0[peer].store(state, Ordering::Relaxed);
+        match self.0[peer].load(Ordering::Relaxed) {
+            PROVED => Some(identity.pid),
+            FORBIDDEN => None,
+            state => self.ask(peer, state, identity),
         }
-        (state == PROVED).then_some(identity.pid)
+    }
+
+    #[cold]
+    fn ask(&self, peer: usize, state: u32, identity: Identity) -> Option<u32> {
+        let waits = (REFUSED..REFUSED + PATIENCE).contains(&state);
+        let next = if waits {
+            state + 1
+        } else if identity.is_reachable() {
+            PROVED
+        } else {
+            REFUSED
+        };
+        // A thread that has learned more meanwhile is right.
+        let _ = self.0[peer].compare_exchange(state, next, Ordering::Relaxed, Ordering::Relaxed);
+        (next == PROVED).then_some(identity.pid)
+    }
+
+    /// The kernel has refused a copy from or to the peer, whatever the memory: for some time none is made.
+    pub(crate) fn refuse(&self, peer: usize) {
+        let refused = |state| (state != FORBIDDEN).then_some(REFUSED);
+        // An error says that copies were forbidden before.
+        let _ = self.0[peer].fetch_update(Ordering::Relaxed, Ordering::Relaxed, refused);
     }
 
     /// No copy from or to the peer is made any more.
-    pub(crate) fn refuse(&self, peer: usize) {
-        self.0[peer].store(REFUSED, Ordering::Relaxed);
+    pub(crate) fn forbid(&self, peer: usize) {
+        self.0[peer].store(FORBIDDEN, Ordering::Relaxed);
     }
 }
 
@@ -200,9 +240,36 @@ mod tests {
         let stranger = Identity { cookie: own.cookie ^ 1, ..own };
         assert_eq!(proofs.pid(0, own), expected);
         assert_eq!(proofs.pid(1, stranger), None);
-        assert_eq!(proofs.pid(1, own), None, "it is not asked again");
+        assert_eq!(proofs.pid(1, own), None, "it is not asked again at once");
         proofs.refuse(0);
         assert_eq!(proofs.pid(0, own), None);
         assert_eq!(proofs.pid(2, own), expected, "the others are not concerned");
+    }
+
+    #[test]
+    fn a_peer_that_refused_is_asked_again_after_some_time_unless_copies_are_forbidden() {
+        let (own, proofs) = (Identity::of_this_process(), Proofs::new(2));
+        proofs.refuse(0);
+        proofs.forbid(1);
+        proofs.refuse(1);
+        let answers = |peer| (0..2 * PATIENCE).filter_map(|_| proofs.pid(peer, own)).count();
+        assert_eq!(answers(0) != 0, own.is_reachable());
+        assert_eq!(answers(1), 0);
+    }
+
+    #[test]
+    fn refusals_of_memory_are_told_from_those_of_processes() {
+        let source = [0u8; 16];
+        let mut target = [0u8; 16];
+        // SAFETY: `target` has at least 16 bytes.
+        let bad_address = unsafe { read(std::process::id(), 8, target.as_mut_ptr(), 16) };
+        let bad_address = bad_address.expect_err("nothing lies there");
+        let remote = source.as_ptr().expose_provenance() as u64;
+        // SAFETY: `target` has at least 16 bytes.
+        let no_process = unsafe { read(i32::MAX as u32, remote, target.as_mut_ptr(), 16) };
+        assert!(!concerns_memory(&no_process.expect_err("there is no such process")));
+        // Where the kernel forbids all copies, it does not look at the memory.
+        let forbids = bad_address.raw_os_error() != Some(libc::EFAULT);
+        assert_ne!(concerns_memory(&bad_address), forbids, "{bad_address}");
     }
 }

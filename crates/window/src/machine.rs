@@ -1,5 +1,6 @@
 //! The processes of one machine: their window blocks are mapped, and memory that is not mapped is reached by
-//! single copies of the kernel, or by the window thread of its process where the kernel forbids those.
+//! single copies of the kernel. Where the kernel forbids those when the window is made, each process has a
+//! window thread that copies. A copy that the kernel refuses later is left to the process whose memory it is.
 
 use crate::answers::Answers;
 use crate::control::{Control, LONGEST_PARK, POLLS, wait, wait_a_while};
@@ -8,15 +9,20 @@ use crate::memory::no_memory;
 use crate::offer::Offer;
 use crate::remote::{Change, Remote};
 use crate::service::{ASKED, DONE, IDLE, WindowThread};
+use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
+use heddle_message::served_copy::ServedCopy;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint::spin_loop;
 use heddle_platform::{Scope, futex};
 use heddle_spec::constants as mpi;
-use heddle_transport::{SharedMemory, SharedRange, single_copy};
+use heddle_transport::{Direction, SharedMemory, SharedRange, single_copy};
 use std::io;
 use std::sync::{Mutex, PoisonError};
+
+/// The VNI on which a process serves copies that the kernel has refused.
+const VNI: u32 = 0;
 
 /// The processes of a window, all of them of one machine.
 #[derive(Debug)]
@@ -138,6 +144,38 @@ impl Machine {
         self.own_memory.iter().for_each(SharedMemory::discard);
     }
 
+    /// Makes a copy by the kernel. Returns false if the kernel refuses it.
+    fn by_kernel(&self, rank: usize, copy: impl FnOnce(u32) -> io::Result<()>) -> bool {
+        let (fabric, process) = (self.domain.fabric(), self.processes[rank] as usize);
+        let Some(pid) = fabric.copy_partner(process) else { return false };
+        copy(pid).inspect_err(|error| fabric.note_refusal(process, error)).is_ok()
+    }
+
+    /// Lets a process itself copy `len` bytes between `address` in its memory and `here`: by its window
+    /// thread or, if the window has none, by any of its threads that makes progress.
+    ///
+    /// # Safety
+    /// The same as for [`copy_by_thread`](Self::copy_by_thread).
+    #[cold]
+    unsafe fn leave_copy_to_owner(
+        &self,
+        rank: usize,
+        direction: Direction,
+        address: u64,
+        here: *mut u8,
+        len: usize,
+    ) -> io::Result<()> {
+        if self.has_threads() {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_by_thread(rank, direction == Direction::Write, address, here, len) };
+            return Ok(());
+        }
+        // SAFETY: the caller's promise; the copy is over when `run` returns.
+        let buffer = unsafe { Buffer::bytes(here, len) };
+        let copy = ServedCopy { direction, peer: self.processes[rank] as usize, address, buffer };
+        copy.run(self.domain, VNI).map_err(io::Error::other)
+    }
+
     /// Lets the thread of a process copy `len` bytes between `address` in its memory and `here`.
     ///
     /// # Safety
@@ -176,7 +214,8 @@ impl Remote for Machine {
     }
 
     fn reaches(&self, rank: usize) -> bool {
-        self.copy_partner(rank).is_some() || self.has_threads()
+        // Memory that is not mapped is copied by the kernel, or by its process.
+        self.domain.fabric().is_local(self.processes[rank] as usize)
     }
 
     unsafe fn read(
@@ -187,29 +226,29 @@ impl Remote for Machine {
         len: usize,
         _: &Answers,
     ) -> io::Result<()> {
-        match self.copy_partner(rank) {
+        let read = self.by_kernel(rank, |pid| {
             // SAFETY: the caller vouches for `here`; the kernel checks the other side.
-            Some(pid) => unsafe { single_copy::read(pid, address, here, len) },
-            None => {
-                // SAFETY: by the caller's promise.
-                unsafe { self.copy_by_thread(rank, false, address, here, len) };
-                Ok(())
-            }
+            unsafe { single_copy::read(pid, address, here, len) }
+        });
+        if read {
+            return Ok(());
         }
+        // SAFETY: by the caller's promise.
+        unsafe { self.leave_copy_to_owner(rank, Direction::Read, address, here, len) }
     }
 
     fn finish(&self, _: usize, _: &Answers) {}
 
     unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()> {
-        match self.copy_partner(rank) {
+        let written = self.by_kernel(rank, |pid| {
             // SAFETY: the caller vouches for `here`; the kernel checks the other side.
-            Some(pid) => unsafe { single_copy::write(pid, address, here.cast_mut(), len) },
-            None => {
-                // SAFETY: by the caller's promise; the call only reads at `here`.
-                unsafe { self.copy_by_thread(rank, true, address, here.cast_mut(), len) };
-                Ok(())
-            }
+            unsafe { single_copy::write(pid, address, here.cast_mut(), len) }
+        });
+        if written {
+            return Ok(());
         }
+        // SAFETY: by the caller's promise; the call only reads at `here`.
+        unsafe { self.leave_copy_to_owner(rank, Direction::Write, address, here.cast_mut(), len) }
     }
 
     #[inline(always)]

@@ -128,7 +128,7 @@ fn agree(members: Members<'_>, domain: &'static Domain) -> Option<Blackboard> {
 /// Asks all processes whether they can copy from the memory of all others. It is the first round of the
 /// blackboard, and all processes are there.
 fn all_reach_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &Blackboard) -> bool {
-    let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
+    let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD, comm };
     let mut answer = [u64::from(blackboard.reaches_all()), 0];
     let buffer = bytes(&mut answer);
     rounds.until_finished(comm.vni(), || rounds.publish(0, (&buffer, Span::of(&buffer)), None));

@@ -10,11 +10,14 @@ pub(super) use establish::{on_blackboard, on_blackboard_from_now_on};
 
 use super::messages::{Messages, disagreement};
 use super::reduction::Combiner;
+use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Data, Published, Round, Span};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
+use heddle_message::served_copy::ServedCopy;
 use heddle_platform::hint::spin_loop;
 use heddle_spec::constants as mpi;
+use heddle_transport::Direction;
 
 /// The number of looks at a cell before the thread makes progress meanwhile: about the time of an answer from
 /// the other end of the machine.
@@ -27,6 +30,7 @@ pub(super) struct Rounds<'a> {
     pub(super) first: Round,
     /// The operation, by its tag.
     pub(super) operation: i32,
+    pub(super) comm: &'a CommRef,
 }
 
 /// The data that a process has published in a round, or a part of them; or the room that it has exposed.
@@ -92,8 +96,8 @@ impl Rounds<'_> {
     #[inline(never)]
     fn fetch_exposed(&self, source: Source, address: u64, room: &Buffer, messages: &mut Messages) {
         let address = address.wrapping_add(source.offset as u64);
-        if let Err(error) = self.blackboard.copy_exposed(source.rank, address, room) {
-            messages.fail(not_copied(room.len(), "from", self.rank_of(source), &error));
+        if self.blackboard.copy_exposed(source.rank, address, room).is_err() {
+            self.leave_copy_to_owner(source, address, (Direction::Read, room), messages);
         }
     }
 
@@ -102,10 +106,26 @@ impl Rounds<'_> {
         self.with(destination, messages, |room, messages| {
             let Data::Exposed(address) = room else { return messages.fail(self.no_memory(destination)) };
             let address = address.wrapping_add(destination.offset as u64);
-            if let Err(error) = self.blackboard.copy_to_exposed(destination.rank, address, data) {
-                messages.fail(not_copied(data.len(), "to", self.rank_of(destination), &error));
+            if self.blackboard.copy_to_exposed(destination.rank, address, data).is_err() {
+                self.leave_copy_to_owner(destination, address, (Direction::Write, data), messages);
             }
         })
+    }
+
+    /// Begins a copy that the kernel has refused: the process that has exposed the memory makes it, while it
+    /// waits for this one to finish the round. The round may be finished once the copy is
+    /// [complete](Messages::complete).
+    #[cold]
+    fn leave_copy_to_owner(
+        &self,
+        owner: Source,
+        address: u64,
+        (direction, buffer): (Direction, &Buffer),
+        messages: &mut Messages,
+    ) {
+        let peer = self.blackboard.process(owner.rank) as usize;
+        let copy = ServedCopy { direction, peer, address, buffer: *buffer };
+        messages.begin_copy((self.blackboard.domain(), self.comm), self.rank_of(owner), copy);
     }
 
     /// Computes `result = published OP operands`. Returns false if the data are not there yet.
@@ -201,13 +221,6 @@ impl Rounds<'_> {
         }
         disagreement(rank, published.len, whole)
     }
-}
-
-#[cold]
-fn not_copied(len: usize, direction: &str, rank: usize, error: &std::io::Error) -> Error {
-    let message =
-        format!("the kernel could not copy {len} bytes {direction} the memory of rank {rank}: {error}");
-    Error::new(mpi::MPI_ERR_OTHER, message)
 }
 
 /// The bytes of whole numbers, which a message or the blackboard takes before the caller goes on.

@@ -242,7 +242,7 @@ impl<'a> Conversation<'a> {
         match &mut self.form {
             Form::Immediate(_) => {
                 let first = blackboard.begin(rounds);
-                self.rounds = Some(Rounds { blackboard, first, operation: self.tag });
+                self.rounds = Some(Rounds { blackboard, first, operation: self.tag, comm: self.comm });
             }
             Form::Recorded(recorder) => recorder.take_rounds(blackboard, rounds, self.tag),
         }
@@ -302,6 +302,7 @@ impl<'a> Conversation<'a> {
             (Form::Recorded(recorder), _) => recorder.fetch(source, (room, span)),
             (Form::Immediate(messages), Some(rounds)) => {
                 rounds.until(self.comm.vni(), || rounds.fetch(source, (&room, span), messages));
+                messages.complete();
             }
             _ => {}
         }
@@ -334,6 +335,7 @@ impl<'a> Conversation<'a> {
             (Form::Recorded(recorder), _) => recorder.deliver(destination, data),
             (Form::Immediate(messages), Some(rounds)) => {
                 rounds.until(self.comm.vni(), || rounds.deliver(destination, &data, messages));
+                messages.complete();
             }
             _ => {}
         }

@@ -111,6 +111,38 @@ fn pieces(len: usize) -> impl Iterator<Item = Span> {
     (0..len).step_by(PIECE).map(move |start| Span { start, len: PIECE.min(len - start) })
 }
 
+/// Copies data at `address` in the memory of a process to a buffer.
+fn copy_from(pid: u32, address: u64, room: &Buffer) -> io::Result<()> {
+    if let Some(at) = room.contiguous() {
+        // SAFETY: the buffer is valid for its length.
+        return unsafe { single_copy::read(pid, address, at, room.len()) };
+    }
+    let mut memory = [0u8; PIECE];
+    for Span { start: offset, len } in pieces(room.len()) {
+        let piece = &mut memory[..len];
+        // SAFETY: the array has the length given.
+        unsafe { single_copy::read(pid, address + offset as u64, piece.as_mut_ptr(), piece.len()) }?;
+        room.write(offset, piece);
+    }
+    Ok(())
+}
+
+/// Copies the data of a buffer to `address` in the memory of a process.
+fn copy_to(pid: u32, address: u64, data: &Buffer) -> io::Result<()> {
+    if let Some(at) = data.contiguous() {
+        // SAFETY: the buffer is valid for its length.
+        return unsafe { single_copy::write(pid, address, at, data.len()) };
+    }
+    let mut piece = [0u8; PIECE];
+    for Span { start: offset, len } in pieces(data.len()) {
+        // SAFETY: the array has room for that many bytes.
+        unsafe { data.copy_part_out(offset, piece.as_mut_ptr(), len) };
+        // SAFETY: so many bytes of the array were written.
+        unsafe { single_copy::write(pid, address + offset as u64, piece.as_mut_ptr(), len) }?;
+    }
+    Ok(())
+}
+
 /// A round of a lane.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
@@ -370,50 +402,32 @@ impl Blackboard {
         true
     }
 
+    /// The rank in the job of its process `rank`.
+    pub fn process(&self, rank: usize) -> u32 {
+        self.processes[rank]
+    }
+
     /// Copies a part of exposed data, which begins at `address` in the memory of a process.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's error. A part may have been copied then; the process itself can copy the data.
     pub fn copy_exposed(&self, rank: usize, address: u64, room: &Buffer) -> io::Result<()> {
-        let pid = self.partner(rank)?;
-        if let Some(at) = room.contiguous() {
-            // SAFETY: the buffer is valid for its length.
-            return unsafe { single_copy::read(pid, address, at, room.len()) };
-        }
-        let mut memory = [0u8; PIECE];
-        for Span { start: offset, len } in pieces(room.len()) {
-            let piece = &mut memory[..len];
-            // SAFETY: the array has the length given.
-            unsafe { single_copy::read(pid, address + offset as u64, piece.as_mut_ptr(), piece.len()) }?;
-            room.write(offset, piece);
-        }
-        Ok(())
+        self.noting_refusals(rank, |pid| copy_from(pid, address, room))
     }
 
     /// Copies data to exposed room, which begins at `address` in the memory of a process.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's error. A part may have been copied then; the process itself can copy the data.
     pub fn copy_to_exposed(&self, rank: usize, address: u64, data: &Buffer) -> io::Result<()> {
-        let pid = self.partner(rank)?;
-        if let Some(at) = data.contiguous() {
-            // SAFETY: the buffer is valid for its length.
-            return unsafe { single_copy::write(pid, address, at, data.len()) };
-        }
-        let mut piece = [0u8; PIECE];
-        for Span { start: offset, len } in pieces(data.len()) {
-            // SAFETY: the array has room for that many bytes.
-            unsafe { data.copy_part_out(offset, piece.as_mut_ptr(), len) };
-            // SAFETY: so many bytes of the array were written.
-            unsafe { single_copy::write(pid, address + offset as u64, piece.as_mut_ptr(), len) }?;
-        }
-        Ok(())
+        self.noting_refusals(rank, |pid| copy_to(pid, address, data))
     }
 
-    /// The process id by which the kernel copies from and to a process.
-    fn partner(&self, rank: usize) -> io::Result<u32> {
-        let partner = self.domain.fabric().copy_partner(self.processes[rank] as usize);
-        partner.ok_or_else(|| io::ErrorKind::PermissionDenied.into())
+    /// Makes a copy from or to the memory of a process, by its process id.
+    fn noting_refusals(&self, rank: usize, copy: impl FnOnce(u32) -> io::Result<()>) -> io::Result<()> {
+        let (fabric, process) = (self.domain.fabric(), self.processes[rank] as usize);
+        let pid = fabric.copy_partner(process).ok_or(io::ErrorKind::PermissionDenied)?;
+        copy(pid).inspect_err(|error| fabric.note_refusal(process, error))
     }
 
     /// Returns true if the process `reader`, or each but this one, has finished a round.

@@ -134,11 +134,11 @@ impl<S: Rules> Core<S> {
     fn drop_streams(&self, rendezvous: &mut RendezvousState, rank: usize) {
         rendezvous.streams.retain(|stream| {
             let stays = stream.peer != rank;
-            if !stays {
+            if !stays && let Some(send) = stream.send {
                 // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical
                 // section, where this thread is.
-                unsafe { request::in_flight(stream.send) }.being_read = false;
-                self.end_send_by_loss(stream.send, rank);
+                unsafe { request::in_flight(send) }.being_read = false;
+                self.end_send_by_loss(send, rank);
             }
             stays
         });

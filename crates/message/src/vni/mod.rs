@@ -16,6 +16,7 @@
 //! | `rendezvous.rs` | the rendezvous protocol: single copy, or streaming in pieces |
 //! | `remote_read.rs` | between machines: the receiver reads the data through the network |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
+//! | `served_copy.rs` | copies from and to a peer's memory, which the peer makes itself |
 //! | `transfer_method.rs` | the choice of the quickest of these methods, by measurement |
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `withdraw.rs` | cancelling sends |
@@ -91,6 +92,7 @@ mod rendezvous;
 mod rendezvous_state;
 pub(crate) mod ring_access;
 pub(crate) mod send;
+mod served_copy;
 mod split_copy;
 mod step;
 mod task;
@@ -113,5 +115,6 @@ pub use interface::Vni;
 pub use message::{Message, SendArgs, eager_header};
 pub use offload::TurnOutcome;
 pub use rendezvous_state::Sequel;
+pub use served_copy::ServedCopy;
 pub use task::Task;
 pub use waiters::{Due, LONGEST_SLEEP, LastPoll, WaitingThreads};

@@ -4,7 +4,7 @@ use super::core::{Core, MatchingShard};
 use super::message::{Content, Message};
 use super::ring_access::Rules;
 use super::trace;
-use super::under_way::Half;
+use super::under_way::{Half, HalfEnd};
 use super::wire::{self, Cts, Rts};
 use crate::buffer::{Buffer, copy_small};
 use crate::error::Error;
@@ -59,7 +59,7 @@ impl<S: Rules> Core<S> {
                     self.fetch(id, &key, peer, rts);
                 }
             }
-            wire::CTS..=wire::FETCHED => {
+            wire::CTS..=wire::FETCHED | wire::FETCH | wire::STORE => {
                 self.check_form(peer, message);
                 self.answer_arrives(peer, message);
             }
@@ -82,14 +82,16 @@ impl<S: Rules> Core<S> {
                 self.push_wanted(push);
             }
             wire::PUSHED => {
-                let [receive, well, _] = wire::from_bytes(message.payload());
+                let [receive, end, _] = wire::from_bytes(message.payload());
                 let receive = self.receive_of_half(peer, receive);
-                self.half_is_over(receive, Half::Rear, well != 0);
+                self.half_is_over(receive, Half::Rear, HalfEnd::from_word(end));
             }
             wire::FETCHED => {
                 let [receive, sender, _] = wire::from_bytes(message.payload());
                 self.fetched(receive as RequestId, sender as RequestId);
             }
+            wire::FETCH => self.serve_fetch(peer, wire::from_bytes(message.payload())),
+            wire::STORE => self.serve_store(peer, message),
             wire::WITHDRAW => self.withdraw(peer, message),
             wire::WITHDRAWN => {
                 let [sender, withdrawn, _] = wire::from_bytes(message.payload());

@@ -14,6 +14,8 @@
 //! **Split copy** (`split_copy.rs`) is used if it was measured to be quicker and the sender waits in MPI,
 //! so that it can copy, too.
 //!
+//! If the kernel refuses a copy, the message is streamed.
+//!
 //! **Remote read** (`remote_read.rs`) is used between machines.
 //!
 //! **Streaming** is used otherwise, or if it was measured to be quicker (`transfer_method.rs`) and the sender
@@ -31,7 +33,7 @@ use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
 use super::split_copy;
 use super::transfer_method::TransferMethod;
-use super::under_way::{Half, Nanoseconds, Pull, Stream};
+use super::under_way::{Half, HalfEnd, Nanoseconds, Pull, Sink, Stream};
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId};
@@ -121,7 +123,7 @@ impl<S: Rules> Core<S> {
         match method {
             TransferMethod::Pull => return Some(pull),
             // A truncated message needs an error, which the other methods report.
-            TransferMethod::SplitCopy if !split_copy::are_possible() => return Some(pull),
+            TransferMethod::SplitCopy if !split_copy::is_possible() => return Some(pull),
             TransferMethod::SplitCopy if pull.len as u64 == pull.rts.len => {
                 pull.share = self.ask_for_half(rendezvous, &pull);
                 return Some(pull);
@@ -165,18 +167,18 @@ impl<S: Rules> Core<S> {
     /// Completes a receive whose single copy was made; or asks for pieces if the kernel refused the copy.
     pub(crate) fn finish_pull(&self, pull: Pull, result: io::Result<Nanoseconds>) {
         let Pull { receive, key, peer, rts, len, share, .. } = pull;
+        if let Err(error) = &result {
+            self.fabric.note_refusal(peer, error);
+        }
         if share < len {
-            return self.half_is_over(receive, Half::Front, result.is_ok());
+            return self.half_is_over(receive, Half::Front, HalfEnd::of(&result));
         }
         match result {
             Ok(_) if is_small(rts.len as usize) => {}
             Ok(took) => self.rendezvous(Path::Progress, |rendezvous| {
                 rendezvous.method_choice(peer, len).pulled(len, took)
             }),
-            Err(_) => {
-                self.fabric.stop_copying(peer);
-                return self.ask_for_pieces(receive, &key, peer, rts);
-            }
+            Err(_) => return self.ask_for_pieces(receive, &key, peer, rts),
         }
         self.tell_sender(peer, rts.request);
         self.row.completed_something();
@@ -197,7 +199,12 @@ impl<S: Rules> Core<S> {
             return self.sender_done(cts.sender);
         }
         in_flight.being_read = true;
-        let stream = Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted };
+        let (send, sink) = (Some(cts.sender), Sink::Receive(cts.receiver));
+        self.begin_stream(Stream { buffer: in_flight.buffer, send, sink, peer, sent: 0, wanted });
+    }
+
+    /// Sends data in pieces, from now on.
+    pub(crate) fn begin_stream(&self, stream: Stream) {
         // The stream is known before the thread finds that there is no room, since a thread that is woken by
         // new room must know of it.
         self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.push(stream));
@@ -208,28 +215,34 @@ impl<S: Rules> Core<S> {
     pub(crate) fn pump_streams(&self, rendezvous: &mut RendezvousState) -> bool {
         let mut happened = false;
         rendezvous.streams.retain_mut(|stream| {
-            // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical
-            // section, where this thread is.
-            let buffer = unsafe { request::in_flight(stream.send) }.buffer;
             let longest = self.fabric.longest_payload(stream.peer);
             while stream.sent < stream.wanted {
                 let len = longest.min(stream.wanted - stream.sent);
-                let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
-                let fill = |to: *mut u8| buffer.read_piece(stream.sent, to, len);
-                let sent = self.send_piece(stream.peer, &extra, len, fill);
-                if !sent {
+                let (kind, words) = stream.piece(len);
+                let fill = |to: *mut u8| stream.buffer.read_piece(stream.sent, to, len);
+                if !self.send_piece(stream.peer, kind, &wire::to_bytes(words), len, fill) {
                     return true;
                 }
                 stream.sent += len;
                 happened = true;
             }
-            // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical
-            // section, where this thread is.
-            unsafe { request::in_flight(stream.send) }.being_read = false;
-            self.sender_done(stream.send);
+            self.end_stream(stream);
             false
         });
         happened
+    }
+
+    fn end_stream(&self, stream: &Stream) {
+        let Some(send) = stream.send else { return };
+        // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical
+        // section, where this thread is.
+        unsafe { request::in_flight(send) }.being_read = false;
+        match stream.sink {
+            Sink::Receive(_) => self.sender_done(send),
+            // SAFETY: this process does nothing more with the send before the peer's answer, which is read in
+            // the critical section of arrivals.
+            Sink::Memory(_) => unsafe { request::hand_over(send) },
+        }
     }
 
     /// Stores a piece that has arrived.

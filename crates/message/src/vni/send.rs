@@ -89,11 +89,12 @@ impl<S: Rules> Core<S> {
     pub(crate) fn send_piece(
         &self,
         peer: usize,
+        kind: u8,
         extra: &[u8; EXTRA_BYTES],
         len: usize,
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let (header, to) = (wire::control(wire::DATA), &self.peers.of(peer));
+        let (header, to) = (wire::control(kind), &self.peers.of(peer));
         match S::ring_outside(&to.outside, &to.backlogged) {
             FromOutside::Open(ring) => return ring.send_bulk(Traffic::Protocol, &header, len, extra, fill),
             FromOutside::Queued => return false,

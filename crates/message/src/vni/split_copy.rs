@@ -17,23 +17,31 @@ use super::core::Core;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
 use super::transfer_method::TransferMethod;
-use super::under_way::{Half, Pull, Push, SplitCopy};
+use super::under_way::{Half, HalfEnd, Pull, Push, SplitCopy};
 use super::wire::{self};
 use crate::request::{self, RequestId};
 use heddle_model::Path;
-use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::clock;
 use std::io;
 
 /// The receiver's half is a multiple of this, so that only one page is touched by both sides.
 const PAGE: usize = 4096;
 
-/// Set when the kernel has refused a sender's copy.
-static PUSH_REFUSED: AtomicBool = AtomicBool::new(false);
+/// The number of messages that go without split copy after the kernel has refused a sender's copy.
+const PATIENCE: u32 = 1024;
 
-/// Returns true if split copy can be chosen.
-pub(super) fn are_possible() -> bool {
-    !PUSH_REFUSED.load(Ordering::Relaxed)
+/// The number of messages that still do so.
+static WITHOUT: AtomicU32 = AtomicU32::new(0);
+
+/// Returns true if split copy can be chosen for the next message.
+pub(super) fn is_possible() -> bool {
+    // Relaxed, and no exchange: nothing depends on the exact number.
+    let without = WITHOUT.load(Ordering::Relaxed);
+    if without != 0 {
+        WITHOUT.store(without - 1, Ordering::Relaxed);
+    }
+    without == 0
 }
 
 /// The first byte that the sender copies.
@@ -88,7 +96,11 @@ impl<S: Rules> Core<S> {
 
     /// Tells the receiver that the rear half was copied, or that the kernel refused the copy.
     pub(crate) fn finish_push(&self, push: &Push, result: &io::Result<()>) {
-        let words = [u64::from(push.receive), u64::from(result.is_ok()), 0];
+        let end = HalfEnd::of(result);
+        if let Err(error) = result {
+            self.fabric.note_refusal(push.peer, error);
+        }
+        let words = [u64::from(push.receive), end as u64, 0];
         // SAFETY: the thread that copies the rear half has the in-flight state of the send.
         unsafe { request::in_flight(push.send) }.being_read = false;
         // SAFETY: this process does nothing more with the send; its receiver answers only after this message.
@@ -98,10 +110,10 @@ impl<S: Rules> Core<S> {
 
     /// Notes that one half of a message was copied, or could not be. If the other one is over as well,
     /// completes the receive, or asks for the message in pieces.
-    pub(crate) fn half_is_over(&self, receive: RequestId, half: Half, well: bool) {
+    pub(crate) fn half_is_over(&self, receive: RequestId, half: Half, end: HalfEnd) {
         let over = self.rendezvous(Path::Progress, |rendezvous| {
-            let (split_copy, front, rear) = rendezvous.note_half(receive, half, well)?;
-            if front && rear {
+            let (split_copy, front, rear) = rendezvous.note_half(receive, half, end)?;
+            if front == HalfEnd::Copied && rear == HalfEnd::Copied {
                 let SplitCopy { peer, rts, asked_ns, .. } = split_copy;
                 let len = rts.len as usize;
                 rendezvous.method_choice(peer, len).sent_jointly(
@@ -114,12 +126,10 @@ impl<S: Rules> Core<S> {
             Some((split_copy, front, rear))
         });
         let Some((SplitCopy { key, peer, rts, .. }, front, rear)) = over else { return };
-        if !(front && rear) {
-            // A method that was refused is not tried again.
-            if !front {
-                self.fabric.stop_copying(peer);
+        if front != HalfEnd::Copied || rear != HalfEnd::Copied {
+            if rear == HalfEnd::Forbidden {
+                WITHOUT.store(PATIENCE, Ordering::Relaxed);
             }
-            PUSH_REFUSED.fetch_or(!rear, Ordering::Relaxed);
             return self.ask_for_pieces(receive, &key, peer, rts);
         }
         self.tell_sender(peer, rts.request);
@@ -133,13 +143,18 @@ impl RendezvousState {
         self.split_copies.iter().any(|split_copy| split_copy.receive == receive && split_copy.peer == peer)
     }
 
-    /// Notes the end of one half. Once both are over, returns the message, and whether its front and
-    /// its rear half were copied.
-    fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(SplitCopy, bool, bool)> {
+    /// Notes the end of one half. Once both are over, returns the message, and how its front and its rear
+    /// half ended.
+    fn note_half(
+        &mut self,
+        receive: RequestId,
+        half: Half,
+        end: HalfEnd,
+    ) -> Option<(SplitCopy, HalfEnd, HalfEnd)> {
         let Some(at) = self.split_copies.iter().position(|split_copy| split_copy.receive == receive) else {
             unreachable!("no process copies half a message that was not asked for");
         };
-        self.split_copies[at].over[half as usize] = Some(well);
+        self.split_copies[at].over[half as usize] = Some(end);
         let [Some(front), Some(rear)] = self.split_copies[at].over else { return None };
         Some((self.split_copies.swap_remove(at), front, rear))
     }
@@ -218,9 +233,10 @@ mod tests {
     fn arrives_whichever_half_is_over_first_and_whichever_is_refused() {
         for case in 0..24u32 {
             let bit = |bit: u32| case >> bit & 1 == 1;
-            PUSH_REFUSED.store(false, Ordering::Relaxed);
+            WITHOUT.store(0, Ordering::Relaxed);
             arrives(&models()[(case >> 3) as usize], bit(0), bit(1), bit(2));
-            assert!(!bit(1) || !are_possible());
+            assert_eq!(is_possible(), !bit(1));
+            assert!((0..PATIENCE).any(|_| is_possible()), "it is attempted again some time");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Rendezvous transfers in progress: copies to make, pieces to send.
 
 use super::wire::Rts;
+use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::RequestId;
 use heddle_platform::clock;
@@ -44,14 +45,26 @@ impl Pull {
     }
 }
 
-/// A message that is sent in pieces.
+/// Data that is sent in pieces.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    pub send: RequestId,
-    pub receive: RequestId,
+    /// The data.
+    pub buffer: Buffer,
+    /// The send that it belongs to; `None` if the peer has asked for the memory itself.
+    pub send: Option<RequestId>,
+    pub sink: Sink,
     pub peer: usize,
     pub sent: usize,
     pub wanted: usize,
+}
+
+/// Where the peer stores pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sink {
+    /// In the buffer of this receive.
+    Receive(RequestId),
+    /// At this address of its memory; after the last piece it says so.
+    Memory(u64),
 }
 
 /// A half of a message.
@@ -63,6 +76,35 @@ pub(crate) enum Half {
     Rear,
 }
 
+/// How the copy of a half ended; numbered as it travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HalfEnd {
+    /// The kernel forbids copies between the processes.
+    Forbidden,
+    Copied,
+    /// The kernel cannot copy this memory.
+    NoCopyOfMemory,
+}
+
+impl HalfEnd {
+    pub(crate) fn of<T>(result: &io::Result<T>) -> HalfEnd {
+        match result {
+            Ok(_) => HalfEnd::Copied,
+            Err(error) if single_copy::concerns_memory(error) => HalfEnd::NoCopyOfMemory,
+            Err(_) => HalfEnd::Forbidden,
+        }
+    }
+
+    /// The end that a peer's word names.
+    pub(crate) fn from_word(word: u64) -> HalfEnd {
+        match word {
+            0 => HalfEnd::Forbidden,
+            1 => HalfEnd::Copied,
+            _ => HalfEnd::NoCopyOfMemory,
+        }
+    }
+}
+
 /// A receive by split copy.
 #[derive(Debug)]
 pub(crate) struct SplitCopy {
@@ -72,8 +114,8 @@ pub(crate) struct SplitCopy {
     pub rts: Rts,
     /// The time of the request for the sender's half.
     pub asked_ns: u64,
-    /// For each half: `None` until its copy has ended, then true if it succeeded.
-    pub over: [Option<bool>; 2],
+    /// For each half: `None` until its copy has ended, then how.
+    pub over: [Option<HalfEnd>; 2],
 }
 
 /// The rear half of a send, to copy to the receiver's memory, outside all critical sections.

@@ -8,12 +8,14 @@
 //! | `CTS` | [`Cts`] | answer to `RTS`: send me the data in pieces (clear to send) |
 //! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
 //! | `PUSH` | [`Push`] | answer to `RTS`: copy the rear half to my memory, while I fetch the front half |
-//! | `PUSHED` | receiver's request, 1 if the copy succeeded | the rear half is there |
+//! | `PUSHED` | receiver's request, 1 if the copy succeeded, otherwise why not ([`HalfEnd`](super::under_way::HalfEnd)) | the rear half is there |
 //! | `WITHDRAW` | sender's request; context, source and tag are the message's | forget the message, if it is not matched |
 //! | `WITHDRAWN` | sender's request, 1 if the message was forgotten | answer to `WITHDRAW` |
 //! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
 //! | `LOST` | a rank; from this process itself, or from a peer that has lost the rank | the rank is lost (`heddle_transport::LOST`) |
 //! | `FETCHED` | receive, sender's request; from this process itself | the data was read from another machine |
+//! | `FETCH` | address, length, receiver's request | send me this memory of yours in pieces (`served_copy.rs`) |
+//! | `STORE` | a piece; extra: address, sender's request, 1 with the last piece | store it there; answer the last one by `FIN` |
 
 use crate::matching::Key;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header};
@@ -29,6 +31,9 @@ pub(crate) const PUSHED: u8 = 8;
 pub(crate) const WITHDRAW: u8 = 9;
 pub(crate) const WITHDRAWN: u8 = 10;
 pub(crate) const FETCHED: u8 = 11;
+// 12 is `heddle_transport::LOST`.
+pub(crate) const FETCH: u8 = 13;
+pub(crate) const STORE: u8 = 14;
 
 /// Ready to send: the place of the data.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +75,7 @@ pub(crate) struct Push {
 }
 
 /// Three words: they fit into a control message and into the extra bytes of a bulk message.
-type Words = [u64; EXTRA_BYTES / 8];
+pub(crate) type Words = [u64; EXTRA_BYTES / 8];
 
 pub(crate) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
     let mut bytes = [0; EXTRA_BYTES];

@@ -84,8 +84,11 @@ pub enum Event {
     RemoteCopy,
     /// A collective operation was begun that goes by one leader a machine.
     LeaderCollective,
+    /// A copy from or to the memory of a process of this machine was left to that process, since the kernel
+    /// has refused it.
+    ServedCopy,
 }
 
 impl Event {
-    pub(super) const COUNT: usize = 14;
+    pub(super) const COUNT: usize = 15;
 }

@@ -90,6 +90,7 @@ impl Totals {
             Event::RemoteRead,
             Event::RemoteCopy,
             Event::LeaderCollective,
+            Event::ServedCopy,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();

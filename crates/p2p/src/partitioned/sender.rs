@@ -268,8 +268,8 @@ impl Sender {
         };
         // SAFETY: the partition's data are there, in the program's memory or packed.
         let written = unsafe { single_copy::write(pid, address, from, bytes) };
-        if written.is_err() {
-            fabric.stop_copying(peer);
+        if let Err(error) = &written {
+            fabric.note_refusal(peer, error);
         }
         written.is_ok()
     }

@@ -19,6 +19,9 @@ impl<S: Rules> Core<S> {
         let (kind, len) = (message.header.kind, message.len());
         let right = match kind {
             wire::SYNC | wire::DATA => message.has_extra(),
+            // Processes of one machine alone copy from each other's memory.
+            wire::STORE => message.has_extra() && self.fabric.is_local(peer),
+            wire::FETCH if !self.fabric.is_local(peer) => false,
             wire::RTS if len == wire::EXPOSED_RTS_BYTES => !self.fabric.is_local(peer),
             // This process says it to itself.
             wire::FETCHED => peer == self.rank,

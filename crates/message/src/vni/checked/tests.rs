@@ -66,6 +66,11 @@ fn messages_of_unknown_kind_or_form_are_refused() {
             (wire::CTS, vec![0; 5], None, "kind 4 has 40 bytes"),
             (wire::DATA, vec![0; 3], None, "kind 5 has 24 bytes"),
             (wire::SYNC, vec![0; 1], None, "kind 2 has 8 bytes"),
+            (wire::FETCH, vec![0; 3], Some(100), "kind 13 has 100 bytes"),
+            (wire::STORE, vec![0; 3], None, "kind 14 has 24 bytes"),
+            (wire::FETCH, vec![0, 8, 1], None, "kind 13 names operation"),
+            (wire::FETCH, vec![u64::MAX, 8, 1], None, "kind 13 names operation"),
+            (wire::STORE, vec![u64::MAX, 1, 1], Some(8), "kind 14 names operation"),
         ] {
             let mut ranks = Ranks::new(&model);
             ranks.send(kind, &words, payload);
@@ -217,7 +222,9 @@ fn word() -> impl Strategy<Value = Word> {
 }
 
 fn lie() -> impl Strategy<Value = Lie> {
-    let kind = prop_oneof![1 => any::<u8>(), 15 => wire::EAGER..=wire::WITHDRAWN];
+    // A process of this machine may name any memory of the reader, as it may for the kernel's copies.
+    let others = any::<u8>().prop_filter("names memory", |kind| ![wire::FETCH, wire::STORE].contains(kind));
+    let kind = prop_oneof![1 => others, 15 => wire::EAGER..=wire::WITHDRAWN];
     let shape = prop_oneof![
         8 => Just((true, 3)),
         1 => (Just(false), 0usize..=5),

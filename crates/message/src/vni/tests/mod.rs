@@ -6,4 +6,5 @@ mod flood;
 mod lost;
 mod many_threads;
 pub(crate) mod ranks;
+mod served;
 mod stopped;
