@@ -9,16 +9,10 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include "counters.h"
+#include "refused_calls.h"
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 // Long enough to be exposed in place, and longer than a ring takes at once.
 enum { LEN = 300000, ODD_BYTES = 16 << 20 };
@@ -49,16 +43,8 @@ static void close_odd(void) {
 
 // Copies between processes fail in this process from now on.
 static void filter_copies(void) {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-    CHECK_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    CHECK_EQ(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program), 0);
+    const long calls[] = {SYS_process_vm_readv, SYS_process_vm_writev};
+    CHECK(refuse_calls(calls, 2, EPERM));
 }
 
 // The byte of `from`'s data for `to` at a place.

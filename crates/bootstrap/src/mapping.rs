@@ -11,9 +11,9 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
-/// Gets memory for the pages in which `len` mapped bytes from `start` on lie, and keeps their contents. On a
-/// kernel that cannot do this (before Linux 5.14) it does nothing, and memory is found, or not, when a page
-/// is touched.
+/// Gets memory for the pages in which `len` mapped bytes from `start` on lie, and keeps their contents. Where
+/// the kernel cannot do this (before Linux 5.14) or refuses the system call it does nothing, and memory is
+/// found, or not, when a page is touched.
 ///
 /// # Errors
 /// When there is no memory, or the range is not mapped.
@@ -30,7 +30,7 @@ pub fn reserve(start: *mut u8, len: usize) -> io::Result<()> {
         let error = io::Error::last_os_error();
         return match error.raw_os_error() {
             Some(libc::EINTR | libc::EAGAIN) => continue,
-            Some(libc::EINVAL | libc::ENOSYS) => Ok(()),
+            Some(libc::EINVAL | libc::ENOSYS | libc::EPERM | libc::EACCES) => Ok(()),
             // This is how the kernel says that touching a page would end in SIGBUS.
             Some(libc::EFAULT) => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
             _ => Err(error),

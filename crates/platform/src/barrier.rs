@@ -24,6 +24,10 @@
 //! calls [`register`] before it touches it. If one of them finds [`is_asymmetric`] false (a container may
 //! filter the system call), its `heavy` reaches no other process: then all of them call [`force_fences`].
 
+//!
+//! **A kernel that refuses later.** A filter of system calls that the program sets meanwhile may refuse
+//! `membarrier`. Then `heavy` visits each core (`core_visits.rs`).
+
 use crate::Scope;
 use crate::atomic::{Ordering, fence};
 
@@ -94,6 +98,7 @@ pub fn force_fences() {
 mod hardware {
     use super::{Ordering, Scope, fence};
     use crate::atomic::AtomicU8;
+    use crate::core_visits;
     use std::io;
 
     /// No thread has asked the kernel yet.
@@ -130,12 +135,15 @@ mod hardware {
         };
         // The registration belongs to the address space. A child made by fork inherits it; should a kernel
         // not do that, asking again mends it.
-        if membarrier(command).is_err() && (!ask_kernel() || membarrier(command).is_err()) {
+        if membarrier(command).is_err()
+            && (!ask_kernel() || membarrier(command).is_err())
+            && let Err(error) = core_visits::visit_all()
+        {
             // Going on would break mutual exclusion without a trace, and no caller could handle the error.
             eprintln!(
                 "heddle: membarrier was available when this process started and now fails: {}. \
                  Stopping, since memory order can no longer be guaranteed.",
-                io::Error::last_os_error()
+                error
             );
             std::process::abort();
         }
@@ -184,10 +192,19 @@ mod tests {
     use super::*;
     use crate::atomic::AtomicU64;
 
-    /// Dekker's handshake, many rounds: never may both sides miss each other.
     #[test]
     fn one_side_always_sees_the_other() {
-        const ROUNDS: u64 = 2_000;
+        sees_the_other(2_000, heavy);
+    }
+
+    #[test]
+    fn visits_of_all_cores_serve_as_well() {
+        let visit = |_| crate::core_visits::visit_all().expect("the kernel lets threads be bound");
+        sees_the_other(200, visit);
+    }
+
+    /// Dekker's handshake, many rounds: never may both sides miss each other.
+    fn sees_the_other(rounds: u64, heavy: impl Fn(Scope)) {
         /// No answer yet in this round.
         const OPEN: u64 = u64::MAX;
         register();
@@ -196,7 +213,7 @@ mod tests {
                 (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(OPEN));
             std::thread::scope(|threads| {
                 threads.spawn(|| {
-                    for round in 1..=ROUNDS {
+                    for round in 1..=rounds {
                         while round_begun.load(Ordering::Acquire) != round {
                             crate::thread::yield_now();
                         }
@@ -205,7 +222,7 @@ mod tests {
                         answer.store(y.load(Ordering::Relaxed), Ordering::Release);
                     }
                 });
-                for round in 1..=ROUNDS {
+                for round in 1..=rounds {
                     answer.store(OPEN, Ordering::Relaxed);
                     round_begun.store(round, Ordering::Release);
                     y.store(round, Ordering::Relaxed);

@@ -14,6 +14,10 @@ pub const ALL: u32 = i32::MAX as u32;
 /// Sleeps while `word` holds `expected`, until a [`wake`], the `timeout` or a signal. Spurious returns are
 /// allowed, so the caller looks again. Returns false when the time ran out.
 ///
+/// Without a timeout it returns once a second, so that a wake-up which the kernel has refused (a filter of
+/// system calls that the program has set) is late, and not lost. Where the kernel refuses to wait, it looks at
+/// the word again and again, and rests in between.
+///
 /// Under `loom` a wait with a timeout returns at once.
 pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
     imp::wait(word, expected, timeout, scope)
@@ -28,6 +32,13 @@ pub fn wake(word: &AtomicU32, count: u32, scope: Scope) -> u32 {
 #[cfg(not(loom))]
 mod imp {
     use super::{AtomicU32, Duration, Scope};
+    use crate::atomic::Ordering;
+    use std::time::Instant;
+
+    /// The longest sleep of a wait without a timeout.
+    const UNTIMED: Duration = Duration::from_secs(1);
+    /// The time from one look at the word to the next, where the kernel refuses to wait.
+    const REST: Duration = Duration::from_micros(50);
 
     const fn flags(scope: Scope) -> i32 {
         match scope {
@@ -37,16 +48,35 @@ mod imp {
     }
 
     pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
-        let time = timeout.map(|t| libc::timespec {
-            tv_sec: libc::time_t::try_from(t.as_secs()).unwrap_or(libc::time_t::MAX),
-            tv_nsec: libc::c_long::from(t.subsec_nanos().cast_signed()),
-        });
-        let time_ptr = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: the word is alive (borrowed) and the timeout is null or a valid timespec.
-        let rc = unsafe {
-            libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT | flags(scope), expected, time_ptr)
+        let longest = timeout.unwrap_or(UNTIMED);
+        let time = libc::timespec {
+            tv_sec: libc::time_t::try_from(longest.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: libc::c_long::from(longest.subsec_nanos().cast_signed()),
         };
-        rc == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ETIMEDOUT)
+        let (operation, time) = (libc::FUTEX_WAIT | flags(scope), &raw const time);
+        // SAFETY: the word is alive (borrowed), and so is the time.
+        if unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, expected, time) } == 0 {
+            return true;
+        }
+        match std::io::Error::last_os_error().raw_os_error() {
+            Some(libc::EAGAIN | libc::EINTR) => true,
+            Some(libc::ETIMEDOUT) => timeout.is_none(),
+            _ => look_again_and_again(word, expected, longest) || timeout.is_none(),
+        }
+    }
+
+    /// Does the same without the kernel's futex.
+    #[cold]
+    pub(super) fn look_again_and_again(word: &AtomicU32, expected: u32, longest: Duration) -> bool {
+        let began = Instant::now();
+        while word.load(Ordering::Relaxed) == expected {
+            let left = longest.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            std::thread::sleep(REST.min(left));
+        }
+        true
     }
 
     pub(super) fn wake(word: &AtomicU32, count: u32, scope: Scope) -> u32 {
@@ -113,6 +143,18 @@ mod tests {
         let word = AtomicU32::new(1);
         assert!(wait(&word, 0, None, Scope::Process));
         assert!(wait(&word, 0, Some(Duration::from_secs(1000)), Scope::Machine));
+    }
+
+    #[test]
+    fn looking_again_and_again_does_the_same() {
+        let look = imp::look_again_and_again;
+        let word = AtomicU32::new(0);
+        assert!(look(&word, 1, Duration::from_secs(1000)));
+        assert!(!look(&word, 0, Duration::from_millis(1)));
+        std::thread::scope(|threads| {
+            threads.spawn(|| word.store(1, Ordering::Release));
+            assert!(look(&word, 0, Duration::from_secs(1000)));
+        });
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! | [`futex`] | the system call | a blocked thread, so that a lost wake-up is a deadlock loom reports |
 //! | [`barrier`] | `membarrier` | a sequentially consistent fence on both sides |
 //! | [`core_claim`] | a restartable sequence, and `membarrier` against it | a mutex for each core |
+//! | `core_visits` | `sched_setaffinity`, where `membarrier` is refused later | none |
 //! | [`fork`] | `pthread_atfork` | none |
 //! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
@@ -26,6 +27,8 @@ pub mod barrier;
 pub mod cell;
 pub mod clock;
 pub mod core_claim;
+#[cfg(not(loom))]
+mod core_visits;
 #[cfg(not(loom))]
 pub mod fork;
 pub mod futex;

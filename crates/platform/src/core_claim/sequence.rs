@@ -1,6 +1,7 @@
 //! The restartable sequence of Linux on x86-64.
 
 use crate::atomic::{AtomicI64, AtomicU32, Ordering};
+use crate::core_visits;
 use crate::rseq;
 use std::io;
 use std::sync::OnceLock;
@@ -81,12 +82,14 @@ pub(super) fn barrier(core: u32) {
     let interrupt = || {
         membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, MEMBARRIER_CMD_FLAG_CPU, core.cast_signed())
     };
-    if interrupt().is_err() && (!ask_kernel() || interrupt().is_err()) {
+    if interrupt().is_err()
+        && (!ask_kernel() || interrupt().is_err())
+        && let Err(error) = core_visits::visit(core as usize)
+    {
         // Going on would break mutual exclusion without a trace, and there is nobody to hand the error to.
         eprintln!(
             "heddle: membarrier for restartable sequences was available when this process started and now fails: \
-             {}. Stopping, since mutual exclusion can no longer be guaranteed.",
-            io::Error::last_os_error()
+             {error}. Stopping, since mutual exclusion can no longer be guaranteed.",
         );
         std::process::abort();
     }
