@@ -15,8 +15,8 @@ pub const ALL: u32 = i32::MAX as u32;
 /// allowed, so the caller looks again. Returns false when the time ran out.
 ///
 /// Without a timeout it returns once a second, so that a wake-up which the kernel has refused (a filter of
-/// system calls that the program has set) is late, and not lost. Where the kernel refuses to wait, it looks at
-/// the word again and again, and rests in between.
+/// system calls that the program has set) is late, and not lost. Where the kernel refuses to wait, it looks
+/// at the word again and again, and rests in between.
 ///
 /// Under `loom` a wait with a timeout returns at once.
 pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
