@@ -114,8 +114,13 @@ impl Messages {
         }
     }
 
-    /// Waits for all messages in flight.
+    /// Returns true if messages or copies may be in flight.
     #[inline(always)]
+    pub(super) fn are_begun(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Waits for all messages in flight.
     pub(super) fn complete(&mut self) {
         while let Some((request, expected)) = self.pending.pop() {
             self.take(request, expected);

@@ -125,8 +125,19 @@ impl Schedule {
         domain.is_offloaded() && self.bytes >= LONG
     }
 
+    /// Ends the step that has begun a copy. Returns false if the copy is not over.
+    #[cold]
+    fn end_copy(&mut self) -> bool {
+        self.copy_begun = !self.messages.are_complete();
+        self.next += usize::from(!self.copy_begun);
+        !self.copy_begun
+    }
+
     /// Carries steps out as far as possible without waiting. Returns true if all are over.
     fn go_on(&mut self) -> bool {
+        if self.copy_begun && !self.end_copy() {
+            return false;
+        }
         let channel = |among| Channel::of(&self.comm, self.local.as_ref(), among, self.tag);
         let rounds = self.plan.zip(self.comm.blackboard.get());
         let rounds = rounds.map(|(plan, blackboard)| Rounds {
@@ -166,18 +177,12 @@ impl Schedule {
                         return false;
                     }
                 }
-                Step::Fetch(..) | Step::Deliver(..) if self.copy_begun => {
-                    self.copy_begun = !self.messages.are_complete();
-                    if self.copy_begun {
-                        return false;
-                    }
-                }
                 Step::Fetch(source, room, span) => {
                     if !rounds.is_none_or(|rounds| rounds.fetch(source, (&room, span), &mut self.messages)) {
                         return false;
                     }
-                    self.copy_begun = !self.messages.are_complete();
-                    if self.copy_begun {
+                    if self.messages.are_begun() {
+                        self.copy_begun = true;
                         return false;
                     }
                 }
@@ -193,8 +198,8 @@ impl Schedule {
                     if !rounds.is_none_or(|it| it.deliver(destination, &data, &mut self.messages)) {
                         return false;
                     }
-                    self.copy_begun = !self.messages.are_complete();
-                    if self.copy_begun {
+                    if self.messages.are_begun() {
+                        self.copy_begun = true;
                         return false;
                     }
                 }

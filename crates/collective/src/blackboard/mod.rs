@@ -102,6 +102,7 @@ impl Rounds<'_> {
     }
 
     /// Copies data to room that a process has exposed. Returns false if it is not there yet.
+    #[inline(never)]
     pub(super) fn deliver(&self, destination: Source, data: &Buffer, messages: &mut Messages) -> bool {
         self.with(destination, messages, |room, messages| {
             let Data::Exposed(address) = room else { return messages.fail(self.no_memory(destination)) };

@@ -302,7 +302,9 @@ impl<'a> Conversation<'a> {
             (Form::Recorded(recorder), _) => recorder.fetch(source, (room, span)),
             (Form::Immediate(messages), Some(rounds)) => {
                 rounds.until(self.comm.vni(), || rounds.fetch(source, (&room, span), messages));
-                messages.complete();
+                if messages.are_begun() {
+                    messages.complete();
+                }
             }
             _ => {}
         }
@@ -335,7 +337,9 @@ impl<'a> Conversation<'a> {
             (Form::Recorded(recorder), _) => recorder.deliver(destination, data),
             (Form::Immediate(messages), Some(rounds)) => {
                 rounds.until(self.comm.vni(), || rounds.deliver(destination, &data, messages));
-                messages.complete();
+                if messages.are_begun() {
+                    messages.complete();
+                }
             }
             _ => {}
         }
