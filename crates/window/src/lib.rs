@@ -13,7 +13,7 @@
 //! | `memory.rs`, `allocated.rs` | memory that others can map, also that of `MPI_Alloc_mem` |
 //! | `geometry.rs`, `control.rs` | the window block: a process's words for locks, counters, attached regions; waiting for them |
 //! | `remote.rs` | what a window needs of a transport; `machine.rs`: the processes of this machine; `far`: those of others; `processes.rs`: all |
-//! | `attach.rs` | regions of dynamic windows |
+//! | `attach.rs`, `attached.rs` | regions of dynamic windows; whether data lies in them |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
 //! | `algorithm.rs` | the algorithms of `MPI_Win_lock`; `levels.rs`: the levels of the machine, for those that are trees |
 //! | `service.rs` | the thread that copies where the kernel forbids single copies |
@@ -32,6 +32,7 @@ pub mod allocated;
 mod answers;
 pub mod atomics;
 mod attach;
+mod attached;
 mod control;
 mod exposure;
 pub mod far;

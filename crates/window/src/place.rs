@@ -1,6 +1,7 @@
 //! Data within a target: checked once, then put, got and accumulated.
 
 use crate::answers::Answers;
+use crate::attached::Data;
 use crate::far::Far;
 use crate::remote::Remote;
 use crate::target::Target;
@@ -64,7 +65,7 @@ impl Window {
         }
         let offset = if self.is_dynamic() { disp } else { offset_in(target, rank, disp)? };
         if let Some((first, end)) = span(location, offset, len) {
-            self.check_span(target, rank as usize, first, end)?;
+            self.check_span(target, location, offset, (first, end))?;
         } else if len != 0 {
             return Err(outside(rank, "its addresses exceed 64 bits"));
         }
@@ -72,21 +73,26 @@ impl Window {
         Ok(Some(Place { window: self, target, rank: rank as usize, memory, count, datatype, len }))
     }
 
-    fn check_span(&self, target: &Target, rank: usize, first: i64, end: i64) -> Result<()> {
-        let inside = if self.is_dynamic() {
-            self.remote().is_attached(rank, first as u64, end.wrapping_sub(first) as u64)
-        } else {
-            first >= 0 && end as u64 <= target.size()
-        };
-        if inside {
+    fn check_span(
+        &self,
+        target: &Target,
+        location: &Location<'_>,
+        offset: i64,
+        (first, end): (i64, i64),
+    ) -> Result<()> {
+        if self.is_dynamic() {
+            let Location { rank, count, datatype, .. } = *location;
+            let data = Data { rank: rank as usize, address: offset, count, datatype, span: (first, end) };
+            return match data.not_attached(self.remote()) {
+                None => Ok(()),
+                Some(run) => Err(not_attached(rank, run)),
+            };
+        }
+        if first >= 0 && end as u64 <= target.size() {
             return Ok(());
         }
-        let what = if self.is_dynamic() {
-            format!("it lies at {first:#x} to {end:#x}, which is not within one attached region")
-        } else {
-            format!("it lies at bytes {first} to {end}, and the memory has {} bytes", target.size())
-        };
-        Err(outside(rank as i32, &what))
+        let what = format!("it lies at bytes {first} to {end}, and the memory has {} bytes", target.size());
+        Err(outside(location.rank, &what))
     }
 
     fn memory_at(&self, target: &Target, rank: usize, offset: i64, len: usize) -> Result<Memory> {
@@ -117,6 +123,11 @@ fn no_epoch(rank: i32) -> Error {
          MPI_Win_lock_all first"
     );
     Error::new(mpi::MPI_ERR_RMA_SYNC, message)
+}
+
+#[cold]
+fn not_attached(rank: i32, (first, end): (i64, i64)) -> Error {
+    outside(rank, &format!("its bytes at {first:#x} to {end:#x} are not all attached"))
 }
 
 #[cold]

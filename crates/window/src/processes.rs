@@ -7,6 +7,7 @@ use crate::geometry::{Geometry, WordAt};
 use crate::machine::Machine;
 use crate::remote::{Change, Remote};
 use std::io;
+use std::ops::Range;
 
 /// The processes of a window.
 #[derive(Debug)]
@@ -47,11 +48,20 @@ impl Processes {
         self.far.as_mut()
     }
 
-    /// Returns true if the bytes lie in a region that a process has attached.
-    pub(crate) fn is_attached(&self, rank: usize, address: u64, len: u64) -> bool {
+    /// Returns true if the bytes lie in a region that a process has attached. On another machine they may lie
+    /// in several that touch.
+    pub(crate) fn is_in_region(&self, rank: usize, address: u64, len: u64) -> bool {
         match self.far(rank) {
             Some(far) => far.is_attached(rank, address, len),
             None => attach::is_in_region(self.geometry(), |word| self.machine.load(rank, word), address, len),
+        }
+    }
+
+    /// The attached memory of a process of this machine; nothing of another one's.
+    pub(crate) fn stretches(&self, rank: usize) -> Vec<Range<u64>> {
+        match self.far(rank) {
+            Some(_) => Vec::new(),
+            None => attach::stretches(self.geometry(), |word| self.machine.load(rank, word)),
         }
     }
 
