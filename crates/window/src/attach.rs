@@ -92,8 +92,8 @@ pub(crate) fn is_in_region(
     })
 }
 
-/// The attached memory of a process in stretches, from the lowest: regions that touch are one, since data may lie
-/// across their border. `load` reads the process's words.
+/// The attached memory of a process in stretches, from the lowest: regions that touch are one, since data may
+/// lie across their border. `load` reads the process's words.
 pub(crate) fn stretches(geometry: &Geometry, load: impl Fn(WordAt) -> u64) -> Vec<Range<u64>> {
     let used = load(geometry.regions_used()) as usize;
     let regions = (0..used.min(REGIONS)).map(|index| region(geometry, &load, index));

@@ -1,8 +1,8 @@
 //! Whether data in a dynamic window lies in attached memory.
 //!
-//! The whole span of the data mostly lies in one region, which is asked first. Otherwise each run of the data is
-//! looked at: it may cross the border of regions that touch, and a datatype may have blocks in regions with gaps
-//! between them (MPI 5.0, section 12.2.4).
+//! The whole span of the data mostly lies in one region, which is asked first. Otherwise each run of the data
+//! is looked at: it may cross the border of regions that touch, and a datatype may have blocks in regions
+//! with gaps between them (MPI 5.0, section 12.2.4).
 
 use crate::attach::stretch_of;
 use crate::processes::Processes;
@@ -72,7 +72,8 @@ impl<'a> Known<'a> {
         found.is_some()
     }
 
-    /// Asks a process of another machine for the stretch of these bytes. Returns its number among those known.
+    /// Asks a process of another machine for the stretch of these bytes. Returns its number among those
+    /// known.
     fn ask(&mut self, address: u64, len: u64) -> Option<usize> {
         let stretch = self.processes.far(self.rank)?.stretch(self.rank, address, len)?;
         let index = self.stretches.partition_point(|known| known.end <= address);

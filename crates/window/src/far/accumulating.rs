@@ -33,8 +33,8 @@ impl Accumulate {
 }
 
 impl Part {
-    /// Where `len` bytes of packed elements lie here, if they are in the memory. What lies in an element's gap need
-    /// not be.
+    /// Where `len` bytes of packed elements lie here, if they are in the memory. What lies in an element's
+    /// gap need not be.
     pub(super) fn elements_at(&self, address: u64, accumulate: &Accumulate, len: usize) -> Option<*mut u8> {
         let element = accumulate.element;
         if !accumulate.are_whole(len) {
