@@ -21,6 +21,7 @@
 //! | `locks.rs`, `passive_target.rs` | lock, unlock, flush |
 //! | `exposure.rs`, `active_target.rs` | fence, post, start, complete, wait |
 //! | `place.rs` | data within a target: checked, put and got |
+//! | `runs.rs` | data in many runs, in memory that is not mapped |
 //! | `operator.rs` | a predefined operator on a predefined type |
 //! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
 //! | `answers.rs` | answers of other machines that a thread waits for |
@@ -48,6 +49,7 @@ mod place;
 mod plan;
 mod processes;
 mod remote;
+mod runs;
 mod service;
 mod target;
 mod window;

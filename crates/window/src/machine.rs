@@ -7,6 +7,7 @@ use crate::geometry::{BOUNCE, Geometry, WordAt};
 use crate::memory::no_memory;
 use crate::offer::Offer;
 use crate::remote::{Change, Remote};
+use crate::runs;
 use crate::service::{ASKED, DONE, IDLE, WindowThread};
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
@@ -14,7 +15,8 @@ use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint::spin_loop;
 use heddle_platform::{Scope, futex};
 use heddle_spec::constants as mpi;
-use heddle_transport::{SharedMemory, SharedRange, single_copy};
+use heddle_transport::single_copy::Piece;
+use heddle_transport::{SharedMemory, SharedRange, single_copy, vectored_copy};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
@@ -198,6 +200,28 @@ impl Remote for Machine {
         }
     }
 
+    unsafe fn read_runs(
+        &self,
+        rank: usize,
+        runs: &[Piece],
+        here: *mut u8,
+        reads: &Answers,
+    ) -> io::Result<()> {
+        if let (Some(pid), [_, _, ..]) = (self.copy_partner(rank), runs)
+            // SAFETY: by the caller's promise.
+            && unsafe { runs::read(pid, runs, here) }.is_ok()
+        {
+            return Ok(());
+        }
+        let mut to = here;
+        for run in runs {
+            // SAFETY: by the caller's promise.
+            unsafe { self.read(rank, run.iov_base.addr() as u64, to, run.iov_len, reads)? };
+            to = to.wrapping_add(run.iov_len);
+        }
+        Ok(())
+    }
+
     fn finish(&self, _: usize, _: &Answers) {}
 
     unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()> {
@@ -210,6 +234,22 @@ impl Remote for Machine {
                 Ok(())
             }
         }
+    }
+
+    unsafe fn write_runs(&self, rank: usize, runs: &[Piece], here: *const u8) -> io::Result<()> {
+        if let (Some(pid), [_, _, ..]) = (self.copy_partner(rank), runs)
+            // SAFETY: by the caller's promise.
+            && unsafe { vectored_copy::write(pid, runs, here) }.is_ok()
+        {
+            return Ok(());
+        }
+        let mut from = here;
+        for run in runs {
+            // SAFETY: by the caller's promise.
+            unsafe { self.write(rank, run.iov_base.addr() as u64, from, run.iov_len)? };
+            from = from.wrapping_add(run.iov_len);
+        }
+        Ok(())
     }
 
     #[inline(always)]

@@ -4,12 +4,14 @@ use crate::answers::Answers;
 use crate::attached::Data;
 use crate::far::Far;
 use crate::remote::Remote;
+use crate::runs::by_lists;
 use crate::target::Target;
 use crate::window::Window;
 use heddle_datatype::Datatype;
 use heddle_message::buffer::{Buffer, check_count};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
+use heddle_transport::single_copy::Piece;
 use std::io;
 
 /// Data within a target's memory, as a program names it.
@@ -248,17 +250,12 @@ impl Place<'_> {
             return Ok(());
         }
         let (remote, reads) = (self.window.remote(), Answers::default());
-        let (mut at, mut result) = (0, Ok(()));
-        for run in self.datatype.runs(self.count, 0) {
-            let here = to.wrapping_add(at);
-            // SAFETY: `place` has checked that the run lies in the target's memory; the runs are as long as
-            // the data together, for which the caller gives room.
-            result = unsafe { remote.read(self.rank, self.address_of(run.offset), here, run.len, &reads) };
-            if result.is_err() {
-                break;
-            }
-            at += run.len;
-        }
+        let copy = |runs: &[Piece], at| {
+            // SAFETY: `place` has checked that the runs lie in the target's memory; they are as long as the
+            // data together, for which the caller gives room.
+            unsafe { remote.read_runs(self.rank, runs, to.wrapping_add(at), &reads) }
+        };
+        let result = by_lists((self.datatype, self.count), self.len, |offset| self.address_of(offset), copy);
         remote.finish(self.rank, &reads);
         result.map_err(|error| self.refused(&error))
     }
@@ -301,19 +298,12 @@ impl Place<'_> {
             buffer.write(0, bytes);
             return Ok(());
         }
-        let mut rest = bytes;
-        for run in self.datatype.runs(self.count, 0) {
-            let (part, behind) = rest.split_at(run.len.min(rest.len()));
-            let (remote, address) = (self.window.remote(), self.address_of(run.offset));
-            // SAFETY: `place` has checked that the run lies in the target's memory; the slice is as long.
-            let written = unsafe { remote.write(self.rank, address, part.as_ptr(), part.len()) };
-            written.map_err(|error| self.refused(&error))?;
-            rest = behind;
-            if rest.is_empty() {
-                break;
-            }
-        }
-        Ok(())
+        let copy = |runs: &[Piece], at: usize| {
+            // SAFETY: `place` has checked that the runs lie in the target's memory; the slice is as long.
+            unsafe { self.window.remote().write_runs(self.rank, runs, bytes[at..].as_ptr()) }
+        };
+        by_lists((self.datatype, self.count), bytes.len(), |offset| self.address_of(offset), copy)
+            .map_err(|error| self.refused(&error))
     }
 
     #[cold]
