@@ -70,10 +70,7 @@ static void attempt(struct flavored *at, int target_layout, int origin_layout, i
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-int main(int argc, char **argv) {
-    check_start(argc, argv);
-    int *places[LAYOUTS];
-    make_layouts(places);
+static void every_flavor(int *places[LAYOUTS]) {
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
         struct flavored at = flavored_make(flavor, INTS * sizeof(int), MPI_COMM_WORLD);
         for (int target = 0; target < LAYOUTS; target++) {
@@ -82,6 +79,23 @@ int main(int argc, char **argv) {
         }
         flavored_free(&at);
     }
+}
+
+int main(int argc, char **argv) {
+    check_start(argc, argv);
+    int *places[LAYOUTS];
+    make_layouts(places);
+    every_flavor(places);
+    // A library may have threads for a bounded number of windows.
+    enum { MANY = 9, LONG = 1 << 16 };
+    MPI_Win others[MANY];
+    char *memory = check_alloc(MANY * LONG);
+    for (int i = 0; i < MANY; i++) {
+        CHECK_OK(MPI_Win_create(memory + i * LONG, LONG, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &others[i]));
+    }
+    every_flavor(places);
+    for (int i = 0; i < MANY; i++) CHECK_OK(MPI_Win_free(&others[i]));
+    free(memory);
     for (int i = 0; i < LAYOUTS; i++) CHECK_OK(MPI_Type_free(&layouts[i]));
     return check_finish();
 }

@@ -16,7 +16,8 @@
 //! | `attach.rs`, `attached.rs` | regions of dynamic windows; whether data lies in them |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
 //! | `algorithm.rs` | the algorithms of `MPI_Win_lock`; `levels.rs`: the levels of the machine, for those that are trees |
-//! | `service.rs` | the thread that copies where the kernel forbids single copies |
+//! | `service.rs` | the thread that copies where the kernel forbids single copies, or where they would be many |
+//! | `run_list.rs` | the lists of runs that it copies |
 //! | `window.rs` | [`Window`]: making one, and what all its operations use |
 //! | `locks.rs`, `passive_target.rs` | lock, unlock, flush |
 //! | `exposure.rs`, `active_target.rs` | fence, post, start, complete, wait |
@@ -49,6 +50,7 @@ mod place;
 mod plan;
 mod processes;
 mod remote;
+mod run_list;
 mod runs;
 mod service;
 mod target;

@@ -6,7 +6,6 @@
 
 use heddle_datatype::{Datatype, Run};
 use heddle_transport::single_copy::{self, Piece, piece};
-use heddle_transport::vectored_copy;
 use std::io;
 
 /// The most runs of a list.
@@ -53,31 +52,27 @@ pub(crate) fn by_lists(
     Ok(())
 }
 
-/// Copies runs of the memory of process `pid`, one behind the other, to `here`.
-///
-/// # Errors
-/// The kernel's error.
+/// Copies runs of the memory of process `pid`, one behind the other, to `here`, if they lie close together.
+/// Returns false if they do not, or if what lies between them cannot be read; they may be readable all the
+/// same.
 ///
 /// # Safety
 /// `here` is valid for writes of all the runs' bytes.
-pub(crate) unsafe fn read(pid: u32, runs: &[Piece], here: *mut u8) -> io::Result<()> {
-    let span = dense_span(runs).map(|(first, len)| (first, vec![0; len]));
-    if let Some((first, mut bytes)) = span
-        // SAFETY: the vector has that length.
-        && unsafe { single_copy::read(pid, first as u64, bytes.as_mut_ptr(), bytes.len()) }.is_ok()
-    {
-        let mut to = here;
-        for run in runs {
-            let from = bytes[run.iov_base.addr() - first..][..run.iov_len].as_ptr();
-            // SAFETY: `here` has room for all runs.
-            unsafe { to.copy_from_nonoverlapping(from, run.iov_len) };
-            to = to.wrapping_add(run.iov_len);
-        }
-        return Ok(());
+pub(crate) unsafe fn read_dense(pid: u32, runs: &[Piece], here: *mut u8) -> bool {
+    let Some((first, len)) = dense_span(runs) else { return false };
+    let mut bytes = vec![0; len];
+    // SAFETY: the vector has that length.
+    if unsafe { single_copy::read(pid, first as u64, bytes.as_mut_ptr(), len) }.is_err() {
+        return false;
     }
-    // What lies between the runs may not be readable; they are, all the same.
-    // SAFETY: by the caller's promise.
-    unsafe { vectored_copy::read(pid, runs, here) }
+    let mut to = here;
+    for run in runs {
+        let from = bytes[run.iov_base.addr() - first..][..run.iov_len].as_ptr();
+        // SAFETY: `here` has room for all runs.
+        unsafe { to.copy_from_nonoverlapping(from, run.iov_len) };
+        to = to.wrapping_add(run.iov_len);
+    }
+    true
 }
 
 /// The address and the length of all that lies from the first run to the last, if they are worth to be read
