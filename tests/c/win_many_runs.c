@@ -3,7 +3,7 @@
 // ranks: 1-4
 #include "win_flavors.h"
 
-enum { RUNS = 30000, STRIDE = 4, INTS = RUNS * STRIDE, LAYOUTS = 4 };
+enum { RUNS = 9000, STRIDE = 4, INTS = RUNS * STRIDE, LAYOUTS = 4 };
 
 static int out[INTS], in[INTS];
 static MPI_Datatype layouts[LAYOUTS];

@@ -37,9 +37,12 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
     costs_nothing(memory, page);
     CHECK_OK(MPI_Win_free(&win));
-    CHECK_OK(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+    MPI_Comm machine;
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+    CHECK_OK(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, machine, &memory, &win));
     costs_nothing(memory, page);
     CHECK_OK(MPI_Win_free(&win));
+    CHECK_OK(MPI_Comm_free(&machine));
     CHECK_OK(MPI_Alloc_mem(size, MPI_INFO_NULL, &memory));
     costs_nothing(memory, page);
     CHECK_OK(MPI_Free_mem(memory));
