@@ -32,6 +32,7 @@ mod joining;
 mod local_ranks;
 pub mod mapping;
 mod mechanism;
+mod memory_limits;
 pub mod pmi;
 pub mod pmix;
 mod world;

@@ -7,6 +7,7 @@
 //! A file in memory is sparse: a page gets memory when it is first touched, and if none is left then, the
 //! toucher is killed by `SIGBUS`. [`reserve`] gets the memory before, and says so if there is none.
 
+use crate::memory_limits;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
@@ -83,28 +84,6 @@ fn check_file_size(len: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses more memory than the system has, because the kernel would kill processes to get it. Small
-/// lengths are not looked at.
-fn check_available(len: u64) -> io::Result<()> {
-    const SMALL: u64 = 16 << 20;
-    if len <= SMALL {
-        return Ok(());
-    }
-    // Without this file nothing is known, and the kernel decides.
-    let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return Ok(()) };
-    let number = |key: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    };
-    let Some(available) = number("MemAvailable:") else { return Ok(()) };
-    let most = available.saturating_add(number("SwapFree:").unwrap_or(0)).saturating_mul(1024);
-    if len <= most {
-        return Ok(());
-    }
-    let what = format!("the system has {most} bytes of memory to give");
-    Err(io::Error::new(io::ErrorKind::OutOfMemory, what))
-}
-
 /// Gets memory for a range of a file in memory, which reads as zeros. The file becomes longer if it ends
 /// before the range does; processes may do this at the same time for different ranges.
 ///
@@ -112,10 +91,24 @@ fn check_available(len: u64) -> io::Result<()> {
 /// The error of the system call: `ENOSPC` or `ENOMEM` if there is not enough memory. A length beyond the
 /// file-size limit, or beyond the memory that the system has to give, is refused before the call.
 pub fn allocate(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
-    let end = offset.checked_add(len as u64).ok_or(io::ErrorKind::InvalidInput)?;
-    check_file_size(end)?;
-    check_available(len as u64)?;
+    check_file_size(end(offset, len)?)?;
+    memory_limits::check(len as u64)?;
     change_range(file, 0, offset, len)
+}
+
+/// Does the same, but leaves it to the touch of a page to get its memory: the range costs neither time nor
+/// memory before.
+///
+/// # Errors
+/// The error of the system call. A length beyond the file-size limit, or beyond the memory that the system
+/// has to give, is refused before the call.
+pub fn allocate_untouched(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
+    memory_limits::check(len as u64)?;
+    lengthen(file, end(offset, len)?)
+}
+
+fn end(offset: u64, len: usize) -> io::Result<u64> {
+    offset.checked_add(len as u64).ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 /// Gives back the memory of a range of a file in memory. The range reads as zeros from now on,
@@ -170,8 +163,10 @@ impl Mapping {
     /// Maps `len` bytes of new memory, all zero, which child processes share.
     ///
     /// # Errors
-    /// The error of `mmap`; `InvalidInput` when `len` is 0.
+    /// The error of `mmap`; `InvalidInput` when `len` is 0; `OutOfMemory` if it is more than the system has
+    /// to give.
     pub fn anonymous(len: usize) -> io::Result<Self> {
+        memory_limits::check(len as u64)?;
         Self::map(libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0, len)
     }
 
@@ -287,6 +282,29 @@ mod tests {
         // SAFETY: the mapping is that long, and no other thread uses it.
         assert_eq!(unsafe { mapping.as_ptr().read() }, 0);
         assert!(allocate(job.fd(), u64::MAX - 4, 8).is_err());
+    }
+
+    #[test]
+    fn memory_that_nobody_touches_costs_nothing() {
+        use std::os::unix::fs::MetadataExt;
+        const LEN: usize = 1 << 30;
+        let job = JobControl::create(1).expect("a job");
+        let first = control_len(1) as u64;
+        let file = std::fs::File::from(job.fd().try_clone_to_owned().expect("a descriptor"));
+        let blocks = || file.metadata().expect("a status").blocks();
+        let before = blocks();
+        if let Err(error) = allocate_untouched(job.fd(), first, LEN) {
+            return eprintln!("skipped: {error}");
+        }
+        assert_eq!(blocks(), before);
+        let mapping = Mapping::shared(job.fd(), first, LEN).expect("a mapping");
+        // SAFETY: the mapping is that long, and no other thread uses it.
+        unsafe { mapping.as_ptr().wrapping_add(LEN - 1).write(7) };
+        assert!(blocks() > before);
+        discard(job.fd(), first, LEN).expect("a range of the file");
+        assert_eq!(blocks(), before);
+        assert!(allocate_untouched(job.fd(), first, 1 << 60).is_err(), "no machine has that");
+        assert!(allocate_untouched(job.fd(), u64::MAX - 4, 8).is_err());
     }
 
     #[test]

@@ -66,11 +66,16 @@ pub(crate) fn describe(number: i32) -> String {
     };
     let meaning = match known {
         Signal::SIGSEGV => "it touched memory that is not its own: a bad pointer or an index out of bounds",
-        Signal::SIGBUS => "it touched memory that does not exist, such as a mapped file that became shorter",
+        Signal::SIGBUS => {
+            "it touched memory that does not exist: a mapped file that became shorter, or memory of a window or of \
+             MPI_Alloc_mem for which the system had no page left"
+        }
         Signal::SIGABRT => "it gave up by abort(): a failed assertion or a damaged heap",
         Signal::SIGFPE => "an arithmetic error, such as an integer division by zero",
         Signal::SIGILL => "an instruction that this processor does not have",
-        Signal::SIGKILL => "somebody killed it, or the kernel did because memory ran out",
+        Signal::SIGKILL => {
+            "somebody killed it, or the kernel did because the memory of the machine or of its control group ran out"
+        }
         Signal::SIGTERM => "somebody asked it to end",
         Signal::SIGINT => "it was interrupted",
         Signal::SIGHUP => "its terminal went away",

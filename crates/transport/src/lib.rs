@@ -37,6 +37,7 @@
 //! | `modelled.rs` | a ring for the model checker |
 //! | `network` | ports to other machines, through libfabric |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
+//! | `vectored_copy.rs` | the same for many pieces of the other process's memory |
 //! | `shared_memory.rs` | memory that a process allocates and others map: windows |
 
 // Under the model checker this crate has only the rings: loom's atomics do not fit the
@@ -70,6 +71,7 @@ mod slot;
 mod throttle;
 #[cfg(loom)]
 mod tracked;
+pub mod vectored_copy;
 
 #[cfg(not(loom))]
 pub use error::TransportError;

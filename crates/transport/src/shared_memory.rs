@@ -3,17 +3,21 @@
 //!
 //! It is a range of the job's file behind the segment of the rings. A counter in the segment gives each range
 //! a place that no other range ever has, so processes allocate without agreement; the file is sparse, and the
-//! place of a range that was given back costs nothing. Pages get their memory when they are allocated, so a
-//! lack of memory is an error and not a `SIGBUS`.
+//! place of a range that was given back costs nothing.
+//!
+//! Memory that the library uses itself gets its pages when it is allocated, so a lack of memory is an error
+//! and not a `SIGBUS`. The program's memory, which may be large and of which the program may touch little,
+//! gets each page when it is touched; a request beyond every limit that is known beforehand is an error all
+//! the same.
 //!
 //! A process without a job has no file. Its memory is its own, and there is nobody to map it.
 
 use crate::fabric::{Fabric, Shared};
 use heddle_bootstrap::Mapping;
-use heddle_bootstrap::mapping::{allocate, discard};
+use heddle_bootstrap::mapping::{allocate, allocate_untouched, discard};
 use heddle_platform::atomic::Ordering;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 /// The granularity of places in the file: the largest base page of the supported machines.
@@ -21,6 +25,9 @@ const GRANULE: u64 = 1 << 16;
 
 /// The longest range: no address space has room for more. Longer ones would use up the places of the file.
 const LONGEST: usize = 1 << 47;
+
+/// Allocates a range of a file.
+type Allocate = fn(BorrowedFd<'_>, u64, usize) -> io::Result<()>;
 
 /// A place in the job's file, by which other processes find the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +49,24 @@ pub struct SharedMemory {
 }
 
 impl Fabric {
-    /// Allocates `len` bytes, all zero, at the beginning of a page.
+    /// Allocates `len` bytes with their pages, all zero, at the beginning of a page.
     ///
     /// # Errors
     /// The system's error, if there is no memory.
     pub fn allocate(&self, len: usize) -> io::Result<SharedMemory> {
+        self.allocate_by(len, allocate)
+    }
+
+    /// Allocates `len` bytes, all zero, at the beginning of a page. Each page gets its memory when it is
+    /// touched.
+    ///
+    /// # Errors
+    /// The system's error, if there can be no such memory.
+    pub fn allocate_untouched(&self, len: usize) -> io::Result<SharedMemory> {
+        self.allocate_by(len, allocate_untouched)
+    }
+
+    fn allocate_by(&self, len: usize, allocate: Allocate) -> io::Result<SharedMemory> {
         let len = len.max(1);
         let Some(shared) = &self.shared else {
             return Ok(SharedMemory { mapping: Mapping::anonymous(len)?, file: None, owned: true });
@@ -54,7 +74,7 @@ impl Fabric {
         if len > LONGEST {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        let offset = shared.reserve_and_allocate(len)?;
+        let offset = shared.reserve_and_allocate(len, allocate)?;
         let range = SharedRange { offset, len: len as u64 };
         match shared.map(range) {
             Ok(mapping) => Ok(SharedMemory { mapping, file: Some((shared.clone(), range)), owned: true }),
@@ -78,7 +98,7 @@ impl Fabric {
 
 impl Shared {
     /// Allocates `len` bytes of the file at a place that no other range has.
-    fn reserve_and_allocate(&self, len: usize) -> io::Result<u64> {
+    fn reserve_and_allocate(&self, len: usize, allocate: Allocate) -> io::Result<u64> {
         let room = (len as u64).next_multiple_of(GRANULE);
         // SAFETY: the mapping is live.
         let allocated = unsafe { self.geometry.allocated(self.mapping.as_ptr()) };
@@ -152,7 +172,7 @@ mod tests {
         };
         let (first, second) = (fabric(0), fabric(1));
         let mine = first.allocate(100_000).expect("memory");
-        let other = second.allocate(1).expect("memory");
+        let other = second.allocate_untouched(1).expect("memory");
         let (range, far) = (mine.range().expect("a job"), other.range().expect("a job"));
         assert!(range.offset + range.len <= far.offset);
         let seen = second.map(range).expect("mapped");
@@ -173,6 +193,7 @@ mod tests {
         let before = fabric.allocate(1).expect("memory").range().expect("a job");
         for len in [LONGEST - 1, LONGEST, LONGEST + 1, isize::MAX as usize, usize::MAX] {
             assert!(fabric.allocate(len).is_err(), "{len} bytes");
+            assert!(fabric.allocate_untouched(len).is_err(), "{len} bytes");
         }
         let after = fabric.allocate(1).expect("memory").range().expect("a job");
         assert_eq!(after.offset - before.offset, GRANULE);

@@ -89,6 +89,7 @@ impl Window {
             }
             self.targets()[*rank].grant(access::STARTED);
         }
+        self.active().is_starting = false;
         Ok(())
     }
 
@@ -106,6 +107,7 @@ impl Window {
             return Err(wrong_epoch("an access cannot be started while a lock is held"));
         }
         active.started = Some(ranks.to_vec());
+        active.is_starting = true;
         let used = &mut active.posts_used;
         Ok(ranks
             .iter()
@@ -119,9 +121,14 @@ impl Window {
     /// Ends the access.
     ///
     /// # Errors
-    /// `MPI_ERR_RMA_SYNC` if none was started.
+    /// `MPI_ERR_RMA_SYNC` if none was started, or if another thread still waits for its posts.
     pub fn complete(&self) -> Result<()> {
-        let ranks = self.active().started.take();
+        let mut active = self.active();
+        if active.is_starting {
+            return Err(wrong_epoch("another thread is still in MPI_Win_start, and waits for posts"));
+        }
+        let ranks = active.started.take();
+        drop(active);
         let ranks = ranks.ok_or_else(|| wrong_epoch("no access was started: MPI_Win_start begins one"))?;
         // Until here the targets refuse another start.
         self.complete_all();

@@ -1,7 +1,7 @@
 //! The memory of `MPI_Alloc_mem`: shared from the start, so that a window made over it later can be
 //! mapped by other processes.
 
-use crate::memory::allocate;
+use crate::memory::allocate_untouched;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -29,7 +29,7 @@ fn blocks() -> MutexGuard<'static, BTreeMap<usize, Block>> {
 pub fn alloc(domain: &Domain, len: usize, alignment: usize) -> Result<*mut u8> {
     // A mapping begins on a page; for more than that the beginning is moved.
     let spare = if alignment > 4096 { alignment } else { 0 };
-    let memory = allocate(domain, len.saturating_add(spare))?;
+    let memory = allocate_untouched(domain, len.saturating_add(spare))?;
     let address = memory.as_ptr().wrapping_add(memory.as_ptr().align_offset(alignment));
     blocks().insert(address.addr(), Block { memory, len });
     Ok(address)

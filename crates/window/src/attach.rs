@@ -8,6 +8,7 @@ use crate::geometry::{Geometry, REGIONS, WordAt};
 use crate::remote::Remote;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Keeps threads of this process from attaching at the same time.
@@ -77,7 +78,7 @@ pub(crate) fn detach(remote: &impl Remote, own: usize, address: u64) -> Result<(
     }
 }
 
-/// Returns true if the bytes lie in a region that the process has attached, whose words `load` reads.
+/// Returns true if the bytes lie in one region that the process has attached, whose words `load` reads.
 pub(crate) fn is_in_region(
     geometry: &Geometry,
     load: impl Fn(WordAt) -> u64,
@@ -91,6 +92,68 @@ pub(crate) fn is_in_region(
     })
 }
 
+/// The attached memory of a process in stretches, from the lowest: regions that touch are one, since data may
+/// lie across their border. `load` reads the process's words.
+pub(crate) fn stretches(geometry: &Geometry, load: impl Fn(WordAt) -> u64) -> Vec<Range<u64>> {
+    let used = load(geometry.regions_used()) as usize;
+    let regions = (0..used.min(REGIONS)).map(|index| region(geometry, &load, index));
+    joined(
+        regions
+            .filter(|(_, size)| *size != 0)
+            .map(|(first, size)| first..first.saturating_add(size))
+            .collect(),
+    )
+}
+
+/// Sorts regions, and makes one of those that touch.
+fn joined(mut regions: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    regions.sort_unstable_by_key(|region| region.start);
+    regions.dedup_by(|next, before| {
+        let touch = next.start <= before.end;
+        if touch {
+            before.end = before.end.max(next.end);
+        }
+        touch
+    });
+    regions
+}
+
+/// The number of the stretch in which the bytes lie, if they are attached.
+pub(crate) fn stretch_of(stretches: &[Range<u64>], address: u64, len: u64) -> Option<usize> {
+    let index = stretches.partition_point(|stretch| stretch.end <= address);
+    let stretch = stretches.get(index)?;
+    (stretch.start <= address && len <= stretch.end - address).then_some(index)
+}
+
+/// A question about attached memory, as it travels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Question {
+    /// Whether bytes are attached: 1 or 0.
+    IsAttached,
+    /// Where the stretch of the bytes begins; 0 if they are not attached.
+    Start,
+    /// Where it ends; 0 if they are not attached.
+    End,
+}
+
+impl Question {
+    const ALL: [Question; 3] = [Question::IsAttached, Question::Start, Question::End];
+
+    /// The question with this number.
+    pub(crate) fn of(number: u64) -> Option<Question> {
+        Question::ALL.into_iter().find(|question| *question as u64 == number)
+    }
+
+    /// The answer about bytes in these stretches. None begins at 0, where nothing can be attached.
+    pub(crate) fn answer(self, stretches: &[Range<u64>], address: u64, len: u64) -> u64 {
+        stretch_of(stretches, address, len).map_or(0, |index| match self {
+            Question::IsAttached => 1,
+            Question::Start => stretches[index].start,
+            Question::End => stretches[index].end,
+        })
+    }
+}
+
 fn read(remote: &impl Remote, rank: usize, index: usize) -> (u64, u64) {
     region(remote.geometry(), |word| remote.load(rank, word), index)
 }
@@ -100,4 +163,34 @@ fn region(geometry: &Geometry, load: impl Fn(WordAt) -> u64, index: usize) -> (u
     // The length first: `attach` stores it last.
     let size = load(size);
     (load(first), size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_that_touch_are_one_stretch_whatever_their_order() {
+        let stretches = joined(vec![300..400, 100..200, 500..501, 200..300, 501..600]);
+        assert_eq!(stretches, [100..400, 500..600]);
+        assert_eq!(stretch_of(&stretches, 150, 250), Some(0), "across two borders, up to the end");
+        assert_eq!(stretch_of(&stretches, 150, 251), None, "one byte too many");
+        assert_eq!(stretch_of(&stretches, 99, 2), None);
+        assert_eq!(stretch_of(&stretches, 400, 1), None, "behind the end");
+        assert_eq!(stretch_of(&stretches, 500, 100), Some(1));
+        assert_eq!(stretch_of(&stretches, 390, 120), None, "across a gap");
+        assert_eq!(stretch_of(&stretches, 599, u64::MAX), None);
+        assert_eq!(stretch_of(&[], 0, 1), None);
+    }
+
+    #[test]
+    fn questions_have_numbers_and_answers() {
+        let stretches = [100..400, 500..600];
+        let ask = |number, address, len| {
+            Question::of(number).map(|question| question.answer(&stretches, address, len))
+        };
+        assert_eq!([0, 1, 2].map(|number| ask(number, 150, 10)), [Some(1), Some(100), Some(400)]);
+        assert_eq!([0, 1, 2].map(|number| ask(number, 390, 20)), [Some(0); 3]);
+        assert_eq!(ask(3, 150, 10), None);
+    }
 }

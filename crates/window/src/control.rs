@@ -28,9 +28,11 @@ pub(crate) const LONGEST_PARK: Duration = Duration::from_millis(1);
 /// The words of the window thread in a window block.
 pub(crate) struct Desk<'a> {
     pub(crate) state: &'a AtomicU32,
-    pub(crate) writes: &'a AtomicU64,
+    pub(crate) request: &'a AtomicU64,
     pub(crate) address: &'a AtomicU64,
     pub(crate) len: &'a AtomicU64,
+    /// 1 while there is a thread.
+    pub(crate) serves: &'a AtomicU64,
     pub(crate) bounce: *mut u8,
 }
 
@@ -106,9 +108,10 @@ impl Control {
         Desk {
             // SAFETY: the word is used as this atomic alone, which it has room for.
             state: unsafe { &*state },
-            writes: self.word(line),
+            request: self.word(line),
             address: self.word(line.plus(1)),
             len: self.word(line.plus(2)),
+            serves: self.word(line.plus(3)),
             bounce: self.base.wrapping_add(line.offset + LINE),
         }
     }

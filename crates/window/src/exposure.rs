@@ -5,6 +5,8 @@
 pub(crate) struct State {
     /// The ranks of the access that was started.
     pub(crate) started: Option<Vec<usize>>,
+    /// True while a thread waits for the posts of those ranks.
+    pub(crate) is_starting: bool,
     /// The ranks to which the memory was exposed.
     pub(crate) exposed: Option<Vec<usize>>,
     /// For each rank, the posts that this process has used.
@@ -17,6 +19,7 @@ impl State {
     pub(crate) fn new(processes: usize) -> State {
         State {
             started: None,
+            is_starting: false,
             exposed: None,
             posts_used: vec![0; processes].into(),
             completions_used: vec![0; processes].into(),

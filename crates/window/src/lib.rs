@@ -13,14 +13,16 @@
 //! | `memory.rs`, `allocated.rs` | memory that others can map, also that of `MPI_Alloc_mem` |
 //! | `geometry.rs`, `control.rs` | the window block: a process's words for locks, counters, attached regions; waiting for them |
 //! | `remote.rs` | what a window needs of a transport; `machine.rs`: the processes of this machine; `far`: those of others; `processes.rs`: all |
-//! | `attach.rs` | regions of dynamic windows |
+//! | `attach.rs`, `attached.rs` | regions of dynamic windows; whether data lies in them |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
 //! | `algorithm.rs` | the algorithms of `MPI_Win_lock`; `levels.rs`: the levels of the machine, for those that are trees |
-//! | `service.rs` | the thread that copies where the kernel forbids single copies |
+//! | `service.rs` | the thread that copies where the kernel forbids single copies, or where they would be many |
+//! | `run_list.rs` | the lists of runs that it copies |
 //! | `window.rs` | [`Window`]: making one, and what all its operations use |
 //! | `locks.rs`, `passive_target.rs` | lock, unlock, flush |
 //! | `exposure.rs`, `active_target.rs` | fence, post, start, complete, wait |
 //! | `place.rs` | data within a target: checked, put and got |
+//! | `runs.rs` | data in many runs, in memory that is not mapped |
 //! | `operator.rs` | a predefined operator on a predefined type |
 //! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
 //! | `answers.rs` | answers of other machines that a thread waits for |
@@ -32,6 +34,7 @@ pub mod allocated;
 mod answers;
 pub mod atomics;
 mod attach;
+mod attached;
 mod control;
 mod exposure;
 pub mod far;
@@ -47,6 +50,8 @@ mod place;
 mod plan;
 mod processes;
 mod remote;
+mod run_list;
+mod runs;
 mod service;
 mod target;
 mod window;

@@ -3,12 +3,14 @@
 //! window thread that copies. A copy that the kernel refuses later is left to the process whose memory it is.
 
 use crate::answers::Answers;
-use crate::control::{Control, LONGEST_PARK, POLLS, wait, wait_a_while};
+use crate::control::{Control, Desk, LONGEST_PARK, POLLS, wait, wait_a_while};
 use crate::geometry::{BOUNCE, Geometry, WordAt};
 use crate::memory::no_memory;
 use crate::offer::Offer;
 use crate::remote::{Change, Remote};
-use crate::service::{ASKED, DONE, IDLE, WindowThread};
+use crate::run_list;
+use crate::runs;
+use crate::service::{ASKED, DONE, Helper, IDLE, LARGE, READ, READ_LIST, WRITE, WRITE_LIST, WindowThread};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
@@ -17,12 +19,16 @@ use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint::spin_loop;
 use heddle_platform::{Scope, futex};
 use heddle_spec::constants as mpi;
-use heddle_transport::{Direction, SharedMemory, SharedRange, single_copy};
+use heddle_transport::single_copy::Piece;
+use heddle_transport::{Direction, SharedMemory, SharedRange, single_copy, vectored_copy};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
 /// The VNI on which a process serves copies that the kernel has refused.
 const VNI: u32 = 0;
+/// The least number of runs that are left to the thread of a process: it takes some tens of microseconds to
+/// wake.
+const FEWEST: usize = 128;
 
 /// The processes of a window, all of them of one machine.
 #[derive(Debug)]
@@ -38,6 +44,8 @@ pub(crate) struct Machine {
     geometry: Geometry,
     /// The thread that copies for processes which cannot, where there are such.
     thread: Mutex<Option<WindowThread>>,
+    /// The thread for short runs, where there is one.
+    helper: Mutex<Option<Helper>>,
     /// This process's memory, if the window has allocated it. Discarded at the end, unmapped
     /// when the window is dropped.
     own_memory: Option<SharedMemory>,
@@ -72,6 +80,7 @@ impl Machine {
             controls: controls.into(),
             geometry,
             thread: Mutex::new(None),
+            helper: Mutex::new(None),
             own_memory,
             mapped: Vec::new(),
         })
@@ -136,8 +145,28 @@ impl Machine {
         self.thread.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
+    /// Starts a thread for short runs in this process's private memory, if that is so long and has
+    /// neighbours.
+    pub(crate) fn start_helper(&self, len: u64) {
+        let has_neighbours = self
+            .processes
+            .iter()
+            .enumerate()
+            .any(|(rank, process)| rank != self.rank && self.domain.fabric().is_local(*process as usize));
+        if len < LARGE || !has_neighbours || self.has_threads() {
+            return;
+        }
+        let mut helper = self.helper.lock().unwrap_or_else(PoisonError::into_inner);
+        if helper.is_none() {
+            *helper = Helper::start(self.own().clone());
+        }
+    }
+
     /// Ends the window thread, if there is one, and gives this process's memory back to the system.
     pub(crate) fn discard(&self) {
+        if let Some(mut helper) = self.helper.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            helper.end(self.own());
+        }
         if let Some(mut thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             thread.end(self.own());
         }
@@ -165,7 +194,7 @@ impl Machine {
         here: *mut u8,
         len: usize,
     ) -> io::Result<()> {
-        if self.has_threads() {
+        if self.has_threads() || self.is_served(rank) {
             // SAFETY: the caller's promise.
             unsafe { self.copy_by_thread(rank, direction == Direction::Write, address, here, len) };
             return Ok(());
@@ -190,12 +219,10 @@ impl Machine {
                     // SAFETY: the caller vouches for `here`; the bounce buffer has room.
                     unsafe { desk.bounce.copy_from(here.wrapping_add(at), part) };
                 }
-                desk.writes.store(u64::from(writes), Ordering::Relaxed);
+                desk.request.store(if writes { WRITE } else { READ }, Ordering::Relaxed);
                 desk.address.store(address.wrapping_add(at as u64), Ordering::Relaxed);
                 desk.len.store(part as u64, Ordering::Relaxed);
-                desk.state.store(ASKED, Ordering::SeqCst);
-                futex::wake(desk.state, futex::ALL, Scope::Machine);
-                wait_until_done(self.domain, desk.state);
+                ask(self.domain, &desk);
                 if !writes {
                     // SAFETY: the caller vouches for `here`; the bounce buffer has the data.
                     unsafe { here.wrapping_add(at).copy_from(desk.bounce, part) };
@@ -203,6 +230,48 @@ impl Machine {
                 desk.state.store(IDLE, Ordering::SeqCst);
             });
         }
+    }
+
+    /// Returns true if a process has a thread that copies for others in this window.
+    fn is_served(&self, rank: usize) -> bool {
+        self.geometry.contents.private && self.control(rank).desk().serves.load(Ordering::SeqCst) != 0
+    }
+
+    /// Lets the thread of a process copy short runs to `here`, or from there. Returns false and does nothing
+    /// if it has none, or if the kernel copies them as fast.
+    ///
+    /// # Safety
+    /// That of [`copy_by_thread`](Self::copy_by_thread), for every run.
+    unsafe fn copy_runs_by_thread(&self, rank: usize, writes: bool, runs: &[Piece], here: *mut u8) -> bool {
+        if runs.len() < FEWEST || !run_list::are_short(runs) {
+            return false;
+        }
+        if !self.is_served(rank) {
+            return false;
+        }
+        let desk = self.control(rank).desk();
+        let (mut rest, mut here) = (runs, here);
+        while !rest.is_empty() {
+            let (fit, len) = run_list::fitting(rest);
+            self.in_lock(rank, self.geometry().desk(), || {
+                // SAFETY: the buffer is this thread's, inside of the lock.
+                let data = unsafe { run_list::write(desk.bounce, fit) };
+                if writes {
+                    // SAFETY: the caller vouches for `here`; the bounce buffer has room.
+                    unsafe { data.copy_from_nonoverlapping(here, len) };
+                }
+                desk.request.store(if writes { WRITE_LIST } else { READ_LIST }, Ordering::Relaxed);
+                desk.len.store(fit.len() as u64, Ordering::Relaxed);
+                ask(self.domain, &desk);
+                if !writes {
+                    // SAFETY: the caller vouches for `here`; the bounce buffer has the data.
+                    unsafe { here.copy_from_nonoverlapping(data, len) };
+                }
+                desk.state.store(IDLE, Ordering::SeqCst);
+            });
+            (rest, here) = (&rest[fit.len()..], here.wrapping_add(len));
+        }
+        true
     }
 }
 
@@ -237,6 +306,39 @@ impl Remote for Machine {
         unsafe { self.leave_copy_to_owner(rank, Direction::Read, address, here, len) }
     }
 
+    unsafe fn read_runs(
+        &self,
+        rank: usize,
+        runs: &[Piece],
+        here: *mut u8,
+        reads: &Answers,
+    ) -> io::Result<()> {
+        let pid = self.copy_partner(rank).filter(|_| runs.len() > 1);
+        if let Some(pid) = pid
+            // SAFETY: by the caller's promise.
+            && unsafe { runs::read_dense(pid, runs, here) }
+        {
+            return Ok(());
+        }
+        // SAFETY: by the caller's promise.
+        if unsafe { self.copy_runs_by_thread(rank, false, runs, here) } {
+            return Ok(());
+        }
+        if let Some(pid) = pid
+            // SAFETY: by the caller's promise.
+            && unsafe { vectored_copy::read(pid, runs, here) }.is_ok()
+        {
+            return Ok(());
+        }
+        let mut to = here;
+        for run in runs {
+            // SAFETY: by the caller's promise.
+            unsafe { self.read(rank, run.iov_base.addr() as u64, to, run.iov_len, reads)? };
+            to = to.wrapping_add(run.iov_len);
+        }
+        Ok(())
+    }
+
     fn finish(&self, _: usize, _: &Answers) {}
 
     unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()> {
@@ -249,6 +351,26 @@ impl Remote for Machine {
         }
         // SAFETY: by the caller's promise; the call only reads at `here`.
         unsafe { self.leave_copy_to_owner(rank, Direction::Write, address, here.cast_mut(), len) }
+    }
+
+    unsafe fn write_runs(&self, rank: usize, runs: &[Piece], here: *const u8) -> io::Result<()> {
+        // SAFETY: by the caller's promise; the thread only reads here.
+        if unsafe { self.copy_runs_by_thread(rank, true, runs, here.cast_mut()) } {
+            return Ok(());
+        }
+        if let (Some(pid), [_, _, ..]) = (self.copy_partner(rank), runs)
+            // SAFETY: by the caller's promise.
+            && unsafe { vectored_copy::write(pid, runs, here) }.is_ok()
+        {
+            return Ok(());
+        }
+        let mut from = here;
+        for run in runs {
+            // SAFETY: by the caller's promise.
+            unsafe { self.write(rank, run.iov_base.addr() as u64, from, run.iov_len)? };
+            from = from.wrapping_add(run.iov_len);
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -314,6 +436,13 @@ fn map(domain: &Domain, range: SharedRange) -> Result<SharedMemory> {
 fn control_range(offer: &Offer) -> Result<SharedRange> {
     let message = "a process of the window shares no memory with this one";
     offer.control().ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, message))
+}
+
+/// Hands a request to the thread, and waits until it is carried out.
+fn ask(domain: &Domain, desk: &Desk<'_>) {
+    desk.state.store(ASKED, Ordering::SeqCst);
+    futex::wake(desk.state, futex::ALL, Scope::Machine);
+    wait_until_done(domain, desk.state);
 }
 
 fn wait_until_done(domain: &Domain, state: &AtomicU32) {

@@ -6,12 +6,20 @@ use heddle_spec::constants as mpi;
 use heddle_transport::SharedMemory;
 use std::io;
 
-/// Allocates it.
+/// Allocates memory for the library.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
 pub(crate) fn allocate(domain: &Domain, len: usize) -> Result<SharedMemory> {
     domain.fabric().allocate(len).map_err(|error| no_memory(len, &error))
+}
+
+/// Allocates memory for the program, whose pages get their memory when they are touched.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`, if there can be no such memory.
+pub(crate) fn allocate_untouched(domain: &Domain, len: usize) -> Result<SharedMemory> {
+    domain.fabric().allocate_untouched(len).map_err(|error| no_memory(len, &error))
 }
 
 #[cold]

@@ -5,7 +5,7 @@ use crate::allocated;
 use crate::control::Control;
 use crate::geometry::{Contents, Geometry, REGIONS};
 use crate::levels::{self, MOST_LEVELS};
-use crate::memory::allocate;
+use crate::memory::{allocate, allocate_untouched};
 use crate::plan::Plan;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
@@ -216,7 +216,7 @@ impl Draft {
     /// `MPI_ERR_NO_MEM`.
     pub fn allocated(mut self, domain: &Domain, size: usize, alignment: usize) -> Result<Draft> {
         // A mapping begins on a page; for more than that the beginning is moved.
-        let memory = allocate(domain, size.saturating_add(alignment))?;
+        let memory = allocate_untouched(domain, size.saturating_add(alignment))?;
         let start = memory.as_ptr().align_offset(alignment);
         (self.size, self.start) = (size as u64, start as u64);
         self.base = memory.as_ptr().wrapping_add(start);

@@ -2,6 +2,11 @@
 //!
 //! A lock waits until it is granted. So every operation inside an epoch may access memory at once, and unlock
 //! completes them and releases.
+//!
+//! Threads may call these functions in any order. A process's words of a lock are for one thread at a time,
+//! so a thread marks the target as *changing* before it takes or releases the lock there, and notes the lock
+//! as held only once it is granted. Of several threads one gets the mark; until it has finished the others
+//! get `MPI_ERR_RMA_SYNC`.
 
 use crate::remote::Remote;
 use crate::target::{Target, access};
@@ -31,42 +36,44 @@ impl Window {
     pub fn lock_target(&self, rank: i32, shared: bool, unchecked: bool) -> Result<()> {
         let target = self.target(rank)?;
         let kind = if shared { access::SHARED } else { access::EXCLUSIVE };
-        self.begin(target, rank, kind | if unchecked { access::UNCHECKED } else { 0 })?;
-        // After the access is noted, as a start notes itself before it looks at the accesses.
+        self.begin(target, rank)?;
+        // After the mark, as a start notes itself before it looks at the accesses.
         if self.is_started.load(Ordering::SeqCst) {
-            target.end_access();
+            // The start may have granted its access meanwhile.
+            target.withdraw(access::CHANGING);
             return Err(in_started(rank));
         }
         if !unchecked {
             self.acquire(rank as usize, shared);
         }
+        target.settle(kind | if unchecked { access::UNCHECKED } else { 0 });
         Ok(())
     }
 
-    /// Notes the access before the lock is taken, so that of two threads that lock one
-    /// target one gets an error.
-    fn begin(&self, target: &Target, rank: i32, kind: u32) -> Result<()> {
-        if target.change(0, kind) {
+    /// Marks the target, so that of two threads that lock it one gets an error.
+    fn begin(&self, target: &Target, rank: i32) -> Result<()> {
+        if target.change(0, access::CHANGING) {
             return Ok(());
         }
-        if self.end_fences() && target.change(0, kind) {
+        self.end_fences();
+        // Another thread may have ended the fences, and not have come to this target yet.
+        if target.change(0, access::CHANGING) || target.change(access::FENCE, access::CHANGING) {
             return Ok(());
         }
         let epoch = match target.access() {
             access if access & access::LOCKED != 0 => "holds a lock there already",
+            0 | access::CHANGING => "is taking or releasing a lock there, in another thread",
             _ => "has started an access there, which MPI_Win_complete ends",
         };
         Err(wrong_epoch(format!("rank {rank} of the window cannot be locked: this process {epoch}")))
     }
 
     /// Ends the epoch between fences, in which nothing may be open any more when another kind of epoch
-    /// begins. Returns false if there is none.
-    pub(crate) fn end_fences(&self) -> bool {
-        if !self.is_fenced.swap(false, Ordering::Relaxed) {
-            return false;
+    /// begins.
+    pub(crate) fn end_fences(&self) {
+        if self.is_fenced.swap(false, Ordering::Relaxed) {
+            self.targets().iter().for_each(|target| target.withdraw(access::FENCE));
         }
-        self.targets().iter().for_each(|target| target.withdraw(access::FENCE));
-        true
     }
 
     /// Unlocks a target.
@@ -75,11 +82,15 @@ impl Window {
     /// `MPI_ERR_RANK`; `MPI_ERR_RMA_SYNC` if this process has no lock there.
     pub fn unlock_target(&self, rank: i32) -> Result<()> {
         let target = self.target(rank)?;
-        if !self.release(target, rank as usize, access::SHARED | access::EXCLUSIVE) {
-            let message = format!("this process holds no lock on rank {rank} of the window");
-            return Err(wrong_epoch(message));
+        if self.release(target, rank as usize, access::SHARED | access::EXCLUSIVE) {
+            return Ok(());
         }
-        Ok(())
+        let why = if target.access() & access::CHANGING != 0 {
+            ": another thread is taking or releasing it"
+        } else {
+            ""
+        };
+        Err(wrong_epoch(format!("this process holds no lock on rank {rank} of the window{why}")))
     }
 
     /// Releases the lock of a target, if this process has one of these kinds there. Of two
@@ -88,7 +99,7 @@ impl Window {
         let held = target.access();
         // The process's words of the lock are in use until the release is over: until then no thread
         // may take the lock again.
-        if held & kinds == 0 || !target.change(held, access::UNCHECKED) {
+        if held & kinds == 0 || !target.change(held, access::CHANGING) {
             return false;
         }
         self.remote().complete();
@@ -109,20 +120,24 @@ impl Window {
     pub fn lock_all(&self, unchecked: bool) -> Result<()> {
         self.end_fences();
         let kind = access::ALL | if unchecked { access::UNCHECKED } else { 0 };
+        let give_up =
+            |targets: &[Target]| targets.iter().for_each(|target| target.withdraw(access::CHANGING));
         for (rank, target) in self.targets().iter().enumerate() {
-            if let Err(error) = self.begin(target, rank as i32, kind) {
-                self.targets()[..rank].iter().for_each(|target| target.withdraw(kind));
+            if let Err(error) = self.begin(target, rank as i32) {
+                give_up(&self.targets()[..rank]);
                 return Err(error);
             }
         }
         // Those of a start of no ranks.
         if self.is_started.load(Ordering::SeqCst) {
-            self.targets().iter().for_each(|target| target.withdraw(kind));
+            give_up(self.targets());
             return Err(in_started(0));
         }
         if !unchecked {
             (0..self.targets().len()).for_each(|rank| self.acquire(rank, true));
         }
+        // From the last to the first: a thread that finds the first one held releases them all.
+        self.targets().iter().rev().for_each(|target| target.settle(kind));
         Ok(())
     }
 
@@ -131,6 +146,8 @@ impl Window {
     /// # Errors
     /// `MPI_ERR_RMA_SYNC` if this process has not locked all targets.
     pub fn unlock_all(&self) -> Result<()> {
+        // From the first to the last: of several threads one releases the first, and then all others are its
+        // own.
         for (rank, target) in self.targets().iter().enumerate() {
             if !self.release(target, rank, access::ALL) {
                 return Err(wrong_epoch("this process has not locked all ranks of the window".to_owned()));

@@ -1,14 +1,17 @@
 //! Data within a target: checked once, then put, got and accumulated.
 
 use crate::answers::Answers;
+use crate::attached::Data;
 use crate::far::Far;
 use crate::remote::Remote;
+use crate::runs::by_lists;
 use crate::target::Target;
 use crate::window::Window;
 use heddle_datatype::Datatype;
 use heddle_message::buffer::{Buffer, check_count};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
+use heddle_transport::single_copy::Piece;
 use std::io;
 
 /// Data within a target's memory, as a program names it.
@@ -64,7 +67,7 @@ impl Window {
         }
         let offset = if self.is_dynamic() { disp } else { offset_in(target, rank, disp)? };
         if let Some((first, end)) = span(location, offset, len) {
-            self.check_span(target, rank as usize, first, end)?;
+            self.check_span(target, location, offset, (first, end))?;
         } else if len != 0 {
             return Err(outside(rank, "its addresses exceed 64 bits"));
         }
@@ -72,21 +75,26 @@ impl Window {
         Ok(Some(Place { window: self, target, rank: rank as usize, memory, count, datatype, len }))
     }
 
-    fn check_span(&self, target: &Target, rank: usize, first: i64, end: i64) -> Result<()> {
-        let inside = if self.is_dynamic() {
-            self.remote().is_attached(rank, first as u64, end.wrapping_sub(first) as u64)
-        } else {
-            first >= 0 && end as u64 <= target.size()
-        };
-        if inside {
+    fn check_span(
+        &self,
+        target: &Target,
+        location: &Location<'_>,
+        offset: i64,
+        (first, end): (i64, i64),
+    ) -> Result<()> {
+        if self.is_dynamic() {
+            let Location { rank, count, datatype, .. } = *location;
+            let data = Data { rank: rank as usize, address: offset, count, datatype, span: (first, end) };
+            return match data.not_attached(self.remote()) {
+                None => Ok(()),
+                Some(run) => Err(not_attached(rank, run)),
+            };
+        }
+        if first >= 0 && end as u64 <= target.size() {
             return Ok(());
         }
-        let what = if self.is_dynamic() {
-            format!("it lies at {first:#x} to {end:#x}, which is not within one attached region")
-        } else {
-            format!("it lies at bytes {first} to {end}, and the memory has {} bytes", target.size())
-        };
-        Err(outside(rank as i32, &what))
+        let what = format!("it lies at bytes {first} to {end}, and the memory has {} bytes", target.size());
+        Err(outside(location.rank, &what))
     }
 
     fn memory_at(&self, target: &Target, rank: usize, offset: i64, len: usize) -> Result<Memory> {
@@ -117,6 +125,11 @@ fn no_epoch(rank: i32) -> Error {
          MPI_Win_lock_all first"
     );
     Error::new(mpi::MPI_ERR_RMA_SYNC, message)
+}
+
+#[cold]
+fn not_attached(rank: i32, (first, end): (i64, i64)) -> Error {
+    outside(rank, &format!("its bytes at {first:#x} to {end:#x} are not all attached"))
 }
 
 #[cold]
@@ -237,17 +250,12 @@ impl Place<'_> {
             return Ok(());
         }
         let (remote, reads) = (self.window.remote(), Answers::default());
-        let (mut at, mut result) = (0, Ok(()));
-        for run in self.datatype.runs(self.count, 0) {
-            let here = to.wrapping_add(at);
-            // SAFETY: `place` has checked that the run lies in the target's memory; the runs are as long as
-            // the data together, for which the caller gives room.
-            result = unsafe { remote.read(self.rank, self.address_of(run.offset), here, run.len, &reads) };
-            if result.is_err() {
-                break;
-            }
-            at += run.len;
-        }
+        let copy = |runs: &[Piece], at| {
+            // SAFETY: `place` has checked that the runs lie in the target's memory; they are as long as the
+            // data together, for which the caller gives room.
+            unsafe { remote.read_runs(self.rank, runs, to.wrapping_add(at), &reads) }
+        };
+        let result = by_lists((self.datatype, self.count), self.len, |offset| self.address_of(offset), copy);
         remote.finish(self.rank, &reads);
         result.map_err(|error| self.refused(&error))
     }
@@ -290,19 +298,12 @@ impl Place<'_> {
             buffer.write(0, bytes);
             return Ok(());
         }
-        let mut rest = bytes;
-        for run in self.datatype.runs(self.count, 0) {
-            let (part, behind) = rest.split_at(run.len.min(rest.len()));
-            let (remote, address) = (self.window.remote(), self.address_of(run.offset));
-            // SAFETY: `place` has checked that the run lies in the target's memory; the slice is as long.
-            let written = unsafe { remote.write(self.rank, address, part.as_ptr(), part.len()) };
-            written.map_err(|error| self.refused(&error))?;
-            rest = behind;
-            if rest.is_empty() {
-                break;
-            }
-        }
-        Ok(())
+        let copy = |runs: &[Piece], at: usize| {
+            // SAFETY: `place` has checked that the runs lie in the target's memory; the slice is as long.
+            unsafe { self.window.remote().write_runs(self.rank, runs, bytes[at..].as_ptr()) }
+        };
+        by_lists((self.datatype, self.count), bytes.len(), |offset| self.address_of(offset), copy)
+            .map_err(|error| self.refused(&error))
     }
 
     #[cold]

@@ -6,7 +6,9 @@ use crate::far::{Far, WordOperation};
 use crate::geometry::{Geometry, WordAt};
 use crate::machine::Machine;
 use crate::remote::{Change, Remote};
+use heddle_transport::single_copy::Piece;
 use std::io;
+use std::ops::Range;
 
 /// The processes of a window.
 #[derive(Debug)]
@@ -47,11 +49,20 @@ impl Processes {
         self.far.as_mut()
     }
 
-    /// Returns true if the bytes lie in a region that a process has attached.
-    pub(crate) fn is_attached(&self, rank: usize, address: u64, len: u64) -> bool {
+    /// Returns true if the bytes lie in a region that a process has attached. On another machine they may lie
+    /// in several that touch.
+    pub(crate) fn is_in_region(&self, rank: usize, address: u64, len: u64) -> bool {
         match self.far(rank) {
             Some(far) => far.is_attached(rank, address, len),
             None => attach::is_in_region(self.geometry(), |word| self.machine.load(rank, word), address, len),
+        }
+    }
+
+    /// The attached memory of a process of this machine; nothing of another one's.
+    pub(crate) fn stretches(&self, rank: usize) -> Vec<Range<u64>> {
+        match self.far(rank) {
+            Some(_) => Vec::new(),
+            None => attach::stretches(self.geometry(), |word| self.machine.load(rank, word)),
         }
     }
 
@@ -89,6 +100,26 @@ impl Remote for Processes {
         Ok(())
     }
 
+    unsafe fn read_runs(
+        &self,
+        rank: usize,
+        runs: &[Piece],
+        here: *mut u8,
+        reads: &Answers,
+    ) -> io::Result<()> {
+        let Some(far) = self.far(rank) else {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.machine.read_runs(rank, runs, here, reads) };
+        };
+        let mut to = here;
+        for run in runs {
+            // SAFETY: by the caller's promise.
+            unsafe { far.read(rank, run.iov_base.addr() as u64, (to, run.iov_len), Some(reads)) };
+            to = to.wrapping_add(run.iov_len);
+        }
+        Ok(())
+    }
+
     fn finish(&self, rank: usize, reads: &Answers) {
         self.far(rank).into_iter().for_each(|far| far.finish(reads));
     }
@@ -100,6 +131,20 @@ impl Remote for Processes {
         };
         // SAFETY: by the caller's promise.
         unsafe { far.write(rank, address, here, len) };
+        Ok(())
+    }
+
+    unsafe fn write_runs(&self, rank: usize, runs: &[Piece], here: *const u8) -> io::Result<()> {
+        let Some(far) = self.far(rank) else {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.machine.write_runs(rank, runs, here) };
+        };
+        let mut from = here;
+        for run in runs {
+            // SAFETY: by the caller's promise.
+            unsafe { far.write(rank, run.iov_base.addr() as u64, from, run.iov_len) };
+            from = from.wrapping_add(run.iov_len);
+        }
         Ok(())
     }
 

@@ -12,6 +12,7 @@
 
 use crate::answers::Answers;
 use crate::geometry::{Geometry, WordAt};
+use heddle_transport::single_copy::Piece;
 use std::io;
 
 /// An atomic operation on a word.
@@ -47,6 +48,16 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
         reads: &Answers,
     ) -> io::Result<()>;
 
+    /// Begins to copy runs of a process's memory, one behind the other, to `here`.
+    ///
+    /// # Errors
+    /// The same as for [`read`](Self::read); some of the runs may be copied then.
+    ///
+    /// # Safety
+    /// That of [`read`](Self::read), for every run.
+    unsafe fn read_runs(&self, rank: usize, runs: &[Piece], here: *mut u8, reads: &Answers)
+    -> io::Result<()>;
+
     /// Waits until the data of reads from a process is there.
     fn finish(&self, rank: usize, reads: &Answers);
 
@@ -58,6 +69,15 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
     /// # Safety
     /// The bytes at `here` are valid, and those at `address` belong to the process's part of the window.
     unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()>;
+
+    /// Copies bytes from `here` on to runs of a process's memory, one behind the other.
+    ///
+    /// # Errors
+    /// The same as for [`write`](Self::write); some of the runs may be copied then.
+    ///
+    /// # Safety
+    /// That of [`write`](Self::write), for every run.
+    unsafe fn write_runs(&self, rank: usize, runs: &[Piece], here: *const u8) -> io::Result<()>;
 
     /// The value of a word. What its writer did before is visible then.
     fn load(&self, rank: usize, word: WordAt) -> u64;

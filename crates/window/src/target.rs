@@ -4,18 +4,21 @@ use heddle_platform::atomic::{AtomicU32, Ordering};
 
 /// The epochs in which this process may access a target; each is a bit.
 pub(crate) mod access {
+    /// A thread of this process is taking a lock, or releasing one. Alone it gives no access: until the lock
+    /// is granted nothing may be accessed, flushed or unlocked.
+    pub(crate) const CHANGING: u32 = 1;
     /// Between two fences.
-    pub(crate) const FENCE: u32 = 1;
+    pub(crate) const FENCE: u32 = 1 << 1;
     /// Between start and complete.
-    pub(crate) const STARTED: u32 = 1 << 1;
+    pub(crate) const STARTED: u32 = 1 << 2;
     /// In a shared lock.
-    pub(crate) const SHARED: u32 = 1 << 2;
+    pub(crate) const SHARED: u32 = 1 << 3;
     /// In an exclusive lock.
-    pub(crate) const EXCLUSIVE: u32 = 1 << 3;
+    pub(crate) const EXCLUSIVE: u32 = 1 << 4;
     /// In a lock of all processes.
-    pub(crate) const ALL: u32 = 1 << 4;
+    pub(crate) const ALL: u32 = 1 << 5;
     /// In a lock that was not taken, since the program says that nobody holds another one.
-    pub(crate) const UNCHECKED: u32 = 1 << 5;
+    pub(crate) const UNCHECKED: u32 = 1 << 6;
     /// In any lock.
     pub(crate) const LOCKED: u32 = SHARED | EXCLUSIVE | ALL;
 }
@@ -94,7 +97,8 @@ impl Target {
     /// Returns true if this process is in an epoch in which it may access the memory.
     #[inline(always)]
     pub fn is_accessible(&self) -> bool {
-        self.access.load(Ordering::Relaxed) != 0
+        // One comparison, since all bits that give access are above this one.
+        self.access.load(Ordering::Relaxed) > access::CHANGING
     }
 
     /// Returns true if this process holds a lock.
@@ -128,9 +132,15 @@ impl Target {
         self.access.compare_exchange(old, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Ends all access. No other thread changes it meanwhile, since it is not 0.
+    /// Grants these kinds of access to a thread that was [changing](access::CHANGING) them. No other thread
+    /// changes them meanwhile.
+    pub(crate) fn settle(&self, kind: u32) {
+        self.access.store(kind, Ordering::Release);
+    }
+
+    /// Ends all access of a thread that was [changing](access::CHANGING) it.
     pub(crate) fn end_access(&self) {
-        self.access.store(0, Ordering::Release);
+        self.settle(0);
     }
 
     pub(crate) fn grant(&self, kind: u32) {

@@ -29,6 +29,8 @@ pub struct Window {
     lock_levels: usize,
     /// True if displacements are addresses in attached regions.
     dynamic: bool,
+    /// True if the memory may be the program's.
+    private: bool,
     /// True between two fences, so that a lock or a start ends the fences' epoch.
     pub(crate) is_fenced: AtomicBool,
     /// True between start and complete, so that no lock is taken.
@@ -46,7 +48,7 @@ impl Window {
     /// # Panics
     /// If there is not an offer for each process.
     pub fn new(domain: &'static Domain, plan: Plan, draft: Draft, offers: &[Offer]) -> Result<Window> {
-        let Plan { processes, rank, dynamic, private: _, number, lock } = plan;
+        let Plan { processes, rank, dynamic, private, number, lock } = plan;
         assert_eq!(processes.len(), offers.len(), "an offer for each process");
         let Draft { control, memory, base: own_base, .. } = draft;
         let own_control = control.clone();
@@ -93,6 +95,7 @@ impl Window {
             lock: lock.lock(layout),
             lock_choice: lock,
             dynamic,
+            private,
             is_fenced: AtomicBool::new(false),
             is_started: AtomicBool::new(false),
             active: Mutex::new(exposure::State::new(count)),
@@ -199,7 +202,9 @@ impl Window {
     /// overlaps an attached region.
     pub fn attach(&self, address: u64, len: u64) -> Result<()> {
         self.check_dynamic()?;
-        attach::attach(&self.remote, self.rank, address, len)
+        attach::attach(&self.remote, self.rank, address, len)?;
+        self.remote.machine().start_helper(len);
+        Ok(())
     }
 
     /// Detaches the memory that begins at `address`.
@@ -237,6 +242,14 @@ impl Window {
     /// `MPI_ERR_OTHER` if there is no thread to be had.
     pub fn start_thread(&self) -> Result<()> {
         self.remote.machine().start_thread()
+    }
+
+    /// Starts a thread of this process for short runs, if its private memory is long.
+    pub fn start_helper(&self) {
+        let own = &self.targets[self.rank];
+        if self.private && !self.dynamic && !own.is_shared() {
+            self.remote.machine().start_helper(own.size());
+        }
     }
 
     /// Ends the window thread, if there is one, and gives this process's memory back to the system. The

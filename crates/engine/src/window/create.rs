@@ -147,6 +147,8 @@ fn made(
             window.discard();
         }
         checked?;
+    } else {
+        window.start_helper();
     }
     let own = &window.targets()[window.rank()];
     let base = if own.base().is_null() { own_base } else { own.base() };

@@ -4,7 +4,7 @@ use super::part::Part;
 use crate::atomics::{self, can_be_atomic};
 use crate::control::{LONGEST_PARK, POLLS};
 use crate::operator::{Accumulate, unaligned};
-use heddle_datatype::Op;
+use heddle_datatype::{Op, Run};
 use heddle_platform::Scope;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::hint::spin_loop;
@@ -16,14 +16,13 @@ impl Accumulate {
         Accumulate::new(Op::from_handle(op.into())?, element).ok()
     }
 
-    /// The bytes from the first to the last of `len` bytes of packed elements; `None` if they are no whole
-    /// elements, or several with gaps.
-    pub(super) fn span(&self, len: usize) -> Option<u64> {
+    /// Returns true if `len` bytes of packed elements are whole elements, and one if they have gaps.
+    fn are_whole(&self, len: usize) -> bool {
         let size = self.element.size() as usize;
         match len {
-            0 => None,
-            _ if self.element.is_contiguous() => len.is_multiple_of(size).then_some(len as u64),
-            _ => (len == size).then_some(self.element.true_extent() as u64),
+            0 => false,
+            _ if self.element.is_contiguous() => len.is_multiple_of(size),
+            _ => len == size,
         }
     }
 
@@ -34,6 +33,22 @@ impl Accumulate {
 }
 
 impl Part {
+    /// Where `len` bytes of packed elements lie here, if they are in the memory. What lies in an element's
+    /// gap need not be.
+    pub(super) fn elements_at(&self, address: u64, accumulate: &Accumulate, len: usize) -> Option<*mut u8> {
+        let element = accumulate.element;
+        if !accumulate.are_whole(len) {
+            return None;
+        }
+        if element.is_contiguous() {
+            return self.at(address, len as u64);
+        }
+        let run_at = |run: Run| self.at(address.checked_add_signed(run.offset)?, run.len as u64);
+        let first = element.runs(1, 0).next()?;
+        let all = element.runs(1, 0).all(|run| run_at(run).is_some());
+        all.then_some(run_at(first)?.wrapping_offset(-(first.offset as isize)))
+    }
+
     /// Combines `len` bytes of packed operands with the elements at `to`, and copies those before to `before`
     /// unless that is empty.
     ///

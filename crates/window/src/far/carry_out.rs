@@ -4,6 +4,7 @@
 use super::part::Part;
 use super::service::Service;
 use super::wire::{Kind, LONGEST, WordOperation, message};
+use crate::attach::Question;
 use crate::geometry::WordAt;
 use crate::operator::Accumulate;
 use heddle_model::counters::{self, Event};
@@ -96,12 +97,13 @@ impl CarryOut {
                 self.answer_value(sender, asked.name, before);
             }
             Kind::Attached => {
-                self.answer_value(sender, asked.name, u64::from(part.is_attached(first, second)));
+                let answer = part.answer(Question::of(third)?, first, second);
+                self.answer_value(sender, asked.name, answer);
             }
             Kind::Accumulate | Kind::Fetch => {
                 let accumulate = Accumulate::named(asked.aux, second)?;
                 let len = usize::try_from(third).ok().filter(|len| *len <= LONGEST)?;
-                let to = part.at(first, accumulate.span(len)?)?;
+                let to = part.elements_at(first, &accumulate, len)?;
                 let operands = if accumulate.has_operands() { len } else { 0 };
                 if asked.payload.len() != operands {
                     return None;

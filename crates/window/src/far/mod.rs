@@ -42,6 +42,7 @@ mod start;
 mod wire;
 
 use crate::answers::Answers;
+use crate::attach::Question;
 use crate::geometry::WordAt;
 use crate::offer::Offer;
 use calls::Waiter;
@@ -52,6 +53,7 @@ use heddle_transport::Exposed;
 pub(crate) use part::Part;
 use service::Service;
 use start::service;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wire::WordOperation;
@@ -216,9 +218,20 @@ impl Far {
         self.ask(rank, Kind::Word, code, [at, operands[0], operands[1]])
     }
 
-    /// Returns true if the bytes lie in a region that the process has attached.
+    /// Returns true if the process has attached the bytes.
     pub(crate) fn is_attached(&self, rank: usize, address: u64, len: u64) -> bool {
-        self.ask(rank, Kind::Attached, 0, [address, len, 0]) != 0
+        self.ask_attached(rank, Question::IsAttached, address, len) != 0
+    }
+
+    /// The attached memory around the bytes, if they are attached.
+    pub(crate) fn stretch(&self, rank: usize, address: u64, len: u64) -> Option<Range<u64>> {
+        let ask = |question| self.ask_attached(rank, question, address, len);
+        let (start, end) = (ask(Question::Start), ask(Question::End));
+        (start != 0 && end != 0).then_some(start..end)
+    }
+
+    fn ask_attached(&self, rank: usize, question: Question, address: u64, len: u64) -> u64 {
+        self.ask(rank, Kind::Attached, 0, [address, len, question as u64])
     }
 
     /// Asks for a value.

@@ -2,13 +2,14 @@
 
 use super::Counts;
 use super::wire::WordOperation;
-use crate::attach::is_in_region;
+use crate::attach::{Question, is_in_region, stretch_of, stretches};
 use crate::control::Control;
 use crate::geometry::WordAt;
 use crate::machine::change_word;
 use heddle_platform::Scope;
 use heddle_platform::atomic::Ordering;
 use heddle_transport::Exposed;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The part of a window.
@@ -45,10 +46,26 @@ impl Part {
         is_inside.then(|| self.base.wrapping_add(offset as usize))
     }
 
-    /// Returns true if bytes lie in an attached region.
-    pub(super) fn is_attached(&self, address: u64, len: u64) -> bool {
-        let load = |word| self.control.word(word).load(Ordering::SeqCst);
-        is_in_region(self.control.geometry(), load, address, len)
+    /// Returns true if bytes are attached, in one region or in several that touch.
+    fn is_attached(&self, address: u64, len: u64) -> bool {
+        is_in_region(self.control.geometry(), |word| self.load(word), address, len)
+            || stretch_of(&self.stretches(), address, len).is_some()
+    }
+
+    /// Answers a question about attached memory.
+    pub(super) fn answer(&self, question: Question, address: u64, len: u64) -> u64 {
+        match question {
+            Question::IsAttached => u64::from(self.is_attached(address, len)),
+            Question::Start | Question::End => question.answer(&self.stretches(), address, len),
+        }
+    }
+
+    fn stretches(&self) -> Vec<Range<u64>> {
+        stretches(self.control.geometry(), |word| self.load(word))
+    }
+
+    fn load(&self, word: WordAt) -> u64 {
+        self.control.word(word).load(Ordering::SeqCst)
     }
 
     /// Carries out an operation on a word, and wakes those that wait for it. Returns the value before; `None`
@@ -58,7 +75,7 @@ impl Part {
             return None;
         }
         match operation {
-            WordOperation::Load => Some(self.control.word(word).load(Ordering::SeqCst)),
+            WordOperation::Load => Some(self.load(word)),
             WordOperation::Change(change) => {
                 let before = change_word(self.control.word(word), change);
                 self.control.event(word).wake(Scope::Machine);

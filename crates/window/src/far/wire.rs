@@ -8,7 +8,7 @@
 //! | `Accumulate` | window | origin's window | address, datatype, length | operands | `Done` |
 //! | `Fetch` | window | token | address, datatype, length | operands | `Data` |
 //! | `CompareAndSwap` | window | token | address, size | expected, value | `Data` |
-//! | `Attached` | window | token | address, length | | `Value` |
+//! | `Attached` | window | token | address, length, question | | `Value` |
 //! | `Value` | token | | value | | |
 //! | `Data` | token | | | data | |
 //! | `Done` | origin's window | | count | | |
