@@ -72,7 +72,7 @@ static const struct {
     {"membarrier_of_cores", {SYS_membarrier}},
     {"places", {SYS_getcpu, SYS_sched_getaffinity, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy, SYS_move_pages}},
     {"madvise", {SYS_madvise, SYS_mlock, SYS_munlock, SYS_mincore}},
-    {"files", {SYS_openat, SYS_memfd_create, SYS_fcntl, SYS_readlink, SYS_statfs, SYS_newfstatat}},
+    {"files", {SYS_openat, SYS_memfd_create, SYS_fcntl, SYS_readlink, SYS_statfs}},
     {"sleeps", {SYS_sched_yield, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_ppoll, SYS_epoll_wait}},
     {"processes", {SYS_gettid, SYS_getpid, SYS_kill, SYS_tgkill, SYS_prctl, SYS_getrusage}},
 };
