@@ -1,5 +1,5 @@
 // Small additions of MPI 4.0, 4.1 and 5.0 that no other program is about: pairs of value and index, operators with large counts, Fortran's
-// logicals of fixed size, names of null handles, buffers too large for an int, attributes at MPI_Comm_disconnect, the version of the ABI.
+// logicals of fixed size, names of null handles, buffers too large for an int, aligned windows, attributes at MPI_Comm_disconnect, the version of the ABI.
 // ranks: 1-4
 #include "check.h"
 
@@ -62,6 +62,9 @@ static void logicals(void) {
         if (oracle) continue;
         CHECK_OK(MPI_Type_size(kinds[i].type, &size));
         CHECK_EQ(size, kinds[i].size);
+        MPI_Aint packed = -1;
+        CHECK_OK(MPI_Pack_external_size("external32", 1, kinds[i].type, &packed));
+        CHECK_EQ(packed, size);
         CHECK_OK(MPI_Abi_get_fortran_booleans(size, truth, untruth, &is_set));
         CHECK_EQ(is_set, 1);
         const struct {
@@ -102,6 +105,22 @@ static void large_buffer(void) {
     CHECK_OK(MPI_Buffer_attach_c(memory, large));
     CHECK_OK(MPI_Buffer_detach_c(&back, &got));
     CHECK(back == memory && got == large);
+}
+
+// Windows heed the wanted alignment of the memory that they allocate.
+static void aligned(void) {
+    MPI_Info info = MPI_INFO_NULL;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "mpi_minimum_memory_alignment", "1024"));
+    for (int shared = 0; shared < 2; shared++) {
+        void *memory = NULL;
+        MPI_Win win = MPI_WIN_NULL;
+        if (shared) CHECK_OK(MPI_Win_allocate_shared(1024, 1, info, MPI_COMM_WORLD, &memory, &win));
+        else CHECK_OK(MPI_Win_allocate(100, 1, info, MPI_COMM_WORLD, &memory, &win));
+        CHECK(memory != NULL && (oracle || (uintptr_t)memory % 1024 == 0));
+        CHECK_OK(MPI_Win_free(&win));
+    }
+    CHECK_OK(MPI_Info_free(&info));
 }
 
 static int deleted;
@@ -155,6 +174,7 @@ int main(int argc, char **argv) {
     logicals();
     names_of_null();
     large_buffer();
+    aligned();
     disconnected();
     abi();
     return check_finish();
