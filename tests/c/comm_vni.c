@@ -181,12 +181,15 @@ static void promised(enum constructor constructor, bool no_any_tag, bool no_any_
     if (no_any_source) CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_source", "true"));
     CHECK_OK(MPI_Info_set(info, "mpi_assert_allow_overtaking", "true"));
     CHECK_OK(MPI_Info_set(info, "mpi_assert_exact_length", "true"));
+    CHECK_OK(MPI_Info_set(info, "mpi_assert_strict_persistent_collective_ordering", "true"));
     MPI_Comm comm = made(constructor, info);
     CHECK_OK(MPI_Info_free(&info));
     says(comm, "mpi_assert_no_any_tag", no_any_tag ? "true" : "false");
     says(comm, "mpi_assert_no_any_source", no_any_source ? "true" : "false");
     says(comm, "mpi_assert_allow_overtaking", "true");
     says(comm, "mpi_assert_exact_length", "true");
+    says(comm, "mpi_assert_strict_persistent_collective_ordering", "true");
+    says(MPI_COMM_WORLD, "mpi_assert_strict_persistent_collective_ordering", "false");
     says(comm, "heddle_vni", "default");
 
     // Promises are not taken back.

@@ -97,11 +97,22 @@ static void handlers(void) {
     CHECK(seen.calls == 3 && seen.class == MPI_ERR_OTHER);
     CHECK_CLASS(MPI_Group_from_session_pset(other, "mpi://NONE", &group), MPI_ERR_ARG);
     CHECK_EQ(seen.calls, 3);
+    // An error of a group calls the handler of the session that the group comes from, also if it was made of another group.
+    MPI_Group whole = session_group(session, "mpi://WORLD"), first = MPI_GROUP_NULL, none = MPI_GROUP_NULL;
+    int zero = 0, outside = 1 << 20;
+    CHECK_OK(MPI_Group_incl(whole, 1, &zero, &first));
+    CHECK_CLASS(MPI_Group_incl(whole, 1, &outside, &none), MPI_ERR_RANK);
+    CHECK(seen.calls == 4 && seen.class == MPI_ERR_RANK && seen.session == session);
+    CHECK_CLASS(MPI_Group_translate_ranks(first, 1, &outside, whole, &zero), MPI_ERR_RANK);
+    CHECK(seen.calls == 5 && seen.class == MPI_ERR_RANK && seen.session == session);
+    CHECK_OK(MPI_Group_free(&whole));
+    CHECK_OK(MPI_Group_free(&first));
+    const int before = seen.calls;
     CHECK_OK(MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN));
     CHECK_OK(MPI_Session_get_errhandler(session, &got));
     CHECK(got == MPI_ERRORS_RETURN);
     CHECK_CLASS(MPI_Group_from_session_pset(session, "mpi://NONE", &group), MPI_ERR_ARG);
-    CHECK_EQ(seen.calls, 3);
+    CHECK_EQ(seen.calls, before);
 
     // A handler of communicators does not fit; the one given to a new communicator is called for its creation, and stays.
     CHECK_OK(MPI_Comm_create_errhandler(note_comm, &of_comm));

@@ -149,6 +149,7 @@ static void hints(void) {
     CHECK_OK(MPI_Info_create(&info));
     CHECK_OK(MPI_Info_set(info, "no_locks", "true"));
     CHECK_OK(MPI_Info_set(info, "accumulate_ordering", "none"));
+    CHECK_OK(MPI_Info_set(info, "mpi_accumulate_granularity", "8"));
     CHECK_OK(MPI_Info_set(info, "nonsense", "42"));
     MPI_Win win;
     void *memory;
@@ -158,6 +159,9 @@ static void hints(void) {
     len = sizeof value;
     CHECK_OK(MPI_Info_get_string(got, "no_locks", &len, value, &flag));
     CHECK(flag && strcmp(value, "true") == 0);
+    len = sizeof value;
+    CHECK_OK(MPI_Info_get_string(got, "mpi_accumulate_granularity", &len, value, &flag));
+    CHECK(oracle || (flag && strcmp(value, "8") == 0));
     CHECK_OK(MPI_Info_free(&got));
     if (!oracle) CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win), MPI_ERR_RMA_SYNC);
     CHECK_OK(MPI_Info_set(info, "no_locks", "false"));

@@ -55,6 +55,14 @@ pub fn take(handle: usize) -> Result<Arc<Session>> {
     Ok(session)
 }
 
+/// The handle of a session that is not finalised, with what the handle stands for.
+pub fn handle_of(session: &Arc<Session>) -> Option<(usize, Arc<Session>)> {
+    SESSIONS.handles().find_map(|handle| {
+        let found = Arc::clone(&*SESSIONS.get(handle)?);
+        Arc::ptr_eq(&found, session).then_some((handle, found))
+    })
+}
+
 /// The error handlers of all sessions that are not finalised.
 pub fn errhandlers() -> impl Iterator<Item = usize> {
     SESSIONS.handles().filter_map(|handle| Some(SESSIONS.get(handle)?.errhandler.get()))

@@ -7,7 +7,7 @@ use heddle_comm::errhandler::{self, is_predefined};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::error_code;
 use heddle_comm::session::{self, Session};
-use heddle_comm::{COMMS, CommRef, KeptComm};
+use heddle_comm::{COMMS, CommRef, KeptComm, group};
 use heddle_message::{domain, request};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
@@ -23,6 +23,8 @@ pub enum Object {
     File(usize),
     /// A session's.
     Session(usize),
+    /// The error handler of the session that a group comes from.
+    Group(usize),
     /// The error handler of the communicator that a request belongs to.
     Request(usize),
     /// The error handler of the communicator that a matched message belongs to.
@@ -90,6 +92,11 @@ fn called(object: Object, error: &Error) -> Called {
         (None, Object::Session(handle)) => {
             return session::from_handle(handle)
                 .map_or_else(|_| default_handler(), |session| of_session(handle, &session));
+        }
+        (None, Object::Group(handle)) => {
+            let group = group::from_handle(handle).ok();
+            let of = group.as_ref().and_then(|group| group.session()).and_then(session::handle_of);
+            return of.map_or_else(default_handler, |(handle, session)| of_session(handle, &session));
         }
         (None, Object::Errhandler(handler))
             if is_predefined(handler) || errhandler::function_of(handler).is_some() =>

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// The process sets of every session, by their numbers.
 const PSETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 
+/// The number of the process set of all processes.
+pub(crate) const WORLD_SET: usize = 0;
+
 /// `MPI_Session_init`: makes a session with an error handler, which is valid; returns its handle.
 ///
 /// # Errors
@@ -85,14 +88,19 @@ pub fn pset_name(number: i32) -> Result<&'static str> {
     })
 }
 
+/// The number of the process set with this name.
+pub(crate) fn pset_number(name: &str) -> Option<usize> {
+    PSETS.iter().position(|known| *known == name)
+}
+
 /// The group of a process set, in a session.
 ///
 /// # Errors
 /// `MPI_ERR_ARG` if there is no process set of this name; `MPI_ERR_OTHER` if MPI is not in use.
 pub fn group_of_pset(session: &Arc<Session>, name: &str) -> Result<Arc<Group>> {
     let domain = domain::current()?;
-    let group = match PSETS.iter().position(|known| *known == name) {
-        Some(0) => Group::all(domain.size()),
+    let group = match pset_number(name) {
+        Some(WORLD_SET) => Group::all(domain.size()),
         Some(_) => Group::from_world_ranks(vec![domain.rank() as u32]),
         None => {
             let message = format!(

@@ -11,6 +11,8 @@ pub const NO_ANY_SOURCE: &str = "mpi_assert_no_any_source";
 pub const EXACT_LENGTH: &str = "mpi_assert_exact_length";
 /// The permission to match messages out of order.
 pub const ALLOW_OVERTAKING: &str = "mpi_assert_allow_overtaking";
+/// The promise that all processes start persistent collective operations in one order.
+pub const STRICT_ORDERING: &str = "mpi_assert_strict_persistent_collective_ordering";
 
 /// The promise that no target of a window is locked.
 pub const NO_LOCKS: &str = "no_locks";
@@ -18,6 +20,8 @@ pub const NO_LOCKS: &str = "no_locks";
 pub const ACCUMULATE_ORDERING: &str = "accumulate_ordering";
 /// The operators that a program combines on the same data.
 pub const ACCUMULATE_OPS: &str = "accumulate_ops";
+/// The size in bytes of the pieces in which a program wants accumulates to be atomic.
+pub const ACCUMULATE_GRANULARITY: &str = "mpi_accumulate_granularity";
 /// The promise that all processes give a window the same amount of memory.
 pub const SAME_SIZE: &str = "same_size";
 /// The promise that all processes have one displacement unit.
@@ -72,6 +76,11 @@ pub const INFO_KEYS: &[InfoKey] = &[
     },
     InfoKey { name: EXACT_LENGTH, values: "true, false", meaning: "none: accepted, and without a cost" },
     InfoKey { name: ALLOW_OVERTAKING, values: "true, false", meaning: "none: accepted, and without a cost" },
+    InfoKey {
+        name: STRICT_ORDERING,
+        values: "true, false",
+        meaning: "none: accepted; persistent collective operations may be started in any order",
+    },
 ];
 
 /// The keys for a program that makes a session with an info object.
@@ -140,6 +149,11 @@ pub const WINDOW_KEYS: &[InfoKey] = &[
         name: ACCUMULATE_OPS,
         values: "same_op, same_op_no_op",
         meaning: "none: any operators may meet",
+    },
+    InfoKey {
+        name: ACCUMULATE_GRANULARITY,
+        values: "a number from 0; 0",
+        meaning: "none: accepted; an accumulate is atomic element by element, whatever its length",
     },
     InfoKey { name: SAME_SIZE, values: "true, false", meaning: "none: accepted, and without a cost" },
     InfoKey { name: SAME_DISP_UNIT, values: "true, false", meaning: "none: accepted, and without a cost" },

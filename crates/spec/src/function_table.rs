@@ -140,7 +140,12 @@ impl Functions {
         let carries = |param: &Param| {
             param.kind.has_error_handler() && param.direction != Direction::Out && param.dimensions == 0
         };
-        function.params.iter().position(carries).map_or(Errors::Default, Errors::Param)
+        let is_group = |param: &Param| {
+            matches!(param.kind, Kind::Object("MPI_Group")) && param.direction != Direction::Out
+        };
+        let params = &function.params;
+        let named = params.iter().position(carries).or_else(|| params.iter().position(is_group));
+        named.map_or(Errors::Default, Errors::Param)
     }
 }
 

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `heddle_vni` | a number below that of the VNIs, or `default` | all messages are on this VNI |
 //! | `mpi_assert_no_any_tag`, `mpi_assert_no_any_source` | `true`, `false` | messages are sharded over VNIs; wildcards are refused |
-//! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking` | `true`, `false` | none |
+//! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking`, `mpi_assert_strict_persistent_collective_ordering` | `true`, `false` | none |
 //!
 //! The hints that concern VNIs ([`Choice`]) take effect when a communicator is made, and only if every
 //! member gives the same value: a message in flight must not lose its VNI. `MPI_Comm_set_info` comes
@@ -18,7 +18,9 @@ use crate::info::Entries;
 use heddle_message::context::{BrokenPromise, Choice, Plane};
 use heddle_message::domain::{self, Domain};
 use heddle_message::matching::Key;
-use heddle_settings::info_keys::{ALLOW_OVERTAKING, EXACT_LENGTH, NO_ANY_SOURCE, NO_ANY_TAG, VNI};
+use heddle_settings::info_keys::{
+    ALLOW_OVERTAKING, EXACT_LENGTH, NO_ANY_SOURCE, NO_ANY_TAG, STRICT_ORDERING, VNI,
+};
 use heddle_spec::constants as mpi;
 use std::sync::PoisonError;
 
@@ -26,7 +28,7 @@ use std::sync::PoisonError;
 const DEFAULT_VNI: &str = "default";
 
 /// The promises; each is "true" or "false", by default "false".
-const PROMISES: [&str; 4] = [NO_ANY_TAG, NO_ANY_SOURCE, EXACT_LENGTH, ALLOW_OVERTAKING];
+const PROMISES: [&str; 5] = [NO_ANY_TAG, NO_ANY_SOURCE, EXACT_LENGTH, ALLOW_OVERTAKING, STRICT_ORDERING];
 
 impl Comm {
     /// Records the promises that a program makes for a living communicator.

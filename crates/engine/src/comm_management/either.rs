@@ -53,7 +53,7 @@ pub fn split(comm: &CommRef, colour: i32, key: i32) -> Result<usize> {
 /// # Errors
 /// `MPI_ERR_ARG` for a split type that does not exist.
 pub fn split_type(comm: &CommRef, split_type: i32, key: i32, hints: &Entries) -> Result<usize> {
-    let colour = intra_split::colour_of_type(domain::current()?, split_type, hints)?;
+    let colour = intra_split::colour_of_type(domain::current()?, comm, split_type, hints)?;
     if comm.is_inter() {
         intercomm::split(comm, colour, key)
     } else {

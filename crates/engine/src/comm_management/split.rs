@@ -8,6 +8,7 @@
 
 use super::context::{COLLECTIVE, received, tag};
 use super::create::made;
+use crate::session::{WORLD_SET, pset_number};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::info::Entries;
@@ -103,18 +104,30 @@ const RESOURCE: &str = "mpi_hw_resource_type";
 const SET: &str = "mpi_pset_name";
 
 /// The colour of this process for `MPI_Comm_split_type`: the lowest rank in `MPI_COMM_WORLD` of those with
-/// which it shares memory, which no resource divides further.
+/// which it shares memory, which no resource divides further. A process set counts only in a communicator
+/// that comes from a session, whose sets they are (MPI 5.0, section 7.4.2).
 ///
 /// # Errors
 /// `MPI_ERR_ARG` for a split type that does not exist.
-pub(super) fn colour_of_type(domain: &Domain, split_type: i32, hints: &Entries) -> Result<i32> {
+pub(super) fn colour_of_type(
+    domain: &Domain,
+    comm: &CommRef,
+    split_type: i32,
+    hints: &Entries,
+) -> Result<i32> {
     let machine = domain.fabric().local_ranks().rank(0) as i32;
     let says = |key: &str| hints.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
     let shares_memory = says(RESOURCE) == Some("mpi_shared_memory");
     Ok(match split_type {
         mpi::MPI_COMM_TYPE_SHARED => machine,
         mpi::MPI_COMM_TYPE_HW_GUIDED | mpi::MPI_COMM_TYPE_RESOURCE_GUIDED if shares_memory => machine,
-        mpi::MPI_COMM_TYPE_RESOURCE_GUIDED if says(SET) == Some("mpi://WORLD") => 0,
+        mpi::MPI_COMM_TYPE_RESOURCE_GUIDED if comm.session().is_some() => {
+            match says(SET).and_then(pset_number) {
+                Some(WORLD_SET) => 0,
+                Some(_) => domain.rank() as i32,
+                None => mpi::MPI_UNDEFINED,
+            }
+        }
         mpi::MPI_COMM_TYPE_HW_GUIDED
         | mpi::MPI_COMM_TYPE_RESOURCE_GUIDED
         | mpi::MPI_COMM_TYPE_HW_UNGUIDED

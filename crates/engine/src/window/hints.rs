@@ -3,8 +3,9 @@
 use heddle_comm::info::Entries;
 use heddle_settings as settings;
 use heddle_settings::info_keys::{
-    ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT,
-    SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES, WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
+    ACCUMULATE_GRANULARITY, ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, MEMORY_ALIGNMENT,
+    NO_LOCKS, SAME_DISP_UNIT, SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES, WIN_LOCK_COUNTER_DISTANCE,
+    WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
 };
 use heddle_window::{Algorithm, LockChoice};
 
@@ -31,7 +32,7 @@ pub struct Hints {
     pub lock: LockChoice,
     /// Hints that are recorded and change nothing, since every window gives what they
     /// ask for or does without.
-    recorded: [(&'static str, String); 4],
+    recorded: [(&'static str, String); 5],
 }
 
 impl Hints {
@@ -40,6 +41,7 @@ impl Hints {
         let recorded = [
             (ACCUMULATE_ORDERING, "rar,raw,war,waw"),
             (ACCUMULATE_OPS, "same_op_no_op"),
+            (ACCUMULATE_GRANULARITY, "0"),
             (SAME_SIZE, "false"),
             (SAME_DISP_UNIT, "false"),
         ];
@@ -58,6 +60,7 @@ impl Hints {
                 (ACCUMULATE_OPS, "same_op" | "same_op_no_op")
                 | (SAME_SIZE | SAME_DISP_UNIT, "true" | "false") => self.record(key, value),
                 (ACCUMULATE_ORDERING, _) if is_ordering(value) => self.record(key, value),
+                (ACCUMULATE_GRANULARITY, _) if value.parse::<u32>().is_ok() => self.record(key, value),
                 _ => {}
             }
         }
@@ -130,6 +133,7 @@ mod tests {
             ("no_locks", "true"),
             ("accumulate_ordering", "raw,waw"),
             ("accumulate_ops", "anything"),
+            ("mpi_accumulate_granularity", "-8"),
             ("same_size", "yes"),
             ("heddle_win_lock", "rw"),
             ("heddle_win_lock_writers", "0"),
@@ -142,6 +146,7 @@ mod tests {
         assert_eq!(value("no_locks"), Some("true"));
         assert_eq!(value("accumulate_ordering"), Some("raw,waw"));
         assert_eq!(value("accumulate_ops"), Some("same_op_no_op"));
+        assert_eq!(value("mpi_accumulate_granularity"), Some("0"));
         assert_eq!(value("same_size"), Some("false"));
         assert_eq!(value("heddle_win_lock"), Some("rw"));
         assert_eq!(value("heddle_win_lock_writers"), Some("16"));
