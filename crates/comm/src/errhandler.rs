@@ -5,6 +5,7 @@
 //! have it. Its handle stays valid until the last holder is gone.
 
 use crate::error::{Error, Result};
+use crate::program::ProgramFunction;
 use heddle_objects::table::{Kind, Table};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_spec::constants as mpi;
@@ -31,7 +32,7 @@ pub type HandlerFunction = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 #[derive(Debug)]
 pub struct UserHandler {
     holder: Holder,
-    function: HandlerFunction,
+    function: ProgramFunction<HandlerFunction>,
     /// Handles that the program holds, and objects that have it.
     holders: AtomicUsize,
 }
@@ -55,6 +56,7 @@ fn bad_handle(handle: usize) -> Error {
 
 /// Makes an error handler for objects of a kind; returns its handle.
 pub fn create(holder: Holder, function: HandlerFunction) -> usize {
+    let function = ProgramFunction::new(function);
     HANDLERS.insert(UserHandler { holder, function, holders: AtomicUsize::new(1) })
 }
 
@@ -90,7 +92,7 @@ pub fn check(handle: usize, holder: Holder) -> Result<()> {
 }
 
 /// The function of a live handler that the program made.
-pub fn function_of(handle: usize) -> Option<HandlerFunction> {
+pub fn function_of(handle: usize) -> Option<ProgramFunction<HandlerFunction>> {
     HANDLERS.get(handle).map(|handler| handler.function)
 }
 
