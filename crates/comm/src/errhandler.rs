@@ -1,9 +1,9 @@
 //! Error handlers (MPI 5.0, chapter 9.3).
 //!
-//! The program may free a handler that objects have, and `MPI_Comm_get_errhandler` gives a handle that must be
-//! freed once more. So a handler counts the handles of the program, and apart from them the objects that have
-//! it: the program cannot free more than its handles. Without one the program cannot use the handler, except
-//! by an object that has it, and the handler goes with the last of both.
+//! The program may free a handler that objects have, and `MPI_Comm_get_errhandler` gives a handle that must
+//! be freed once more. So a handler counts the handles of the program, and apart from them the objects that
+//! have it: the program cannot free more than its handles. Without one the program cannot use the handler,
+//! except by an object that has it. The handler goes with the last of both.
 
 use crate::error::{Error, Result};
 use crate::program::ProgramFunction;
@@ -100,7 +100,7 @@ pub fn check(handle: usize, holder: Holder) -> Result<()> {
 impl UserHandler {
     /// Returns true if the program has a handle.
     fn has_handle(&self) -> bool {
-        self.holders.load(Ordering::Acquire) % OBJECT != 0
+        self.holders.load(Ordering::Acquire) as u32 != 0
     }
 }
 
@@ -132,7 +132,7 @@ fn retain(handle: usize, holder: u64) {
 fn release(handle: usize, holder: u64) -> bool {
     let Some(handler) = HANDLERS.get(handle) else { return false };
     let less = |holders: u64| {
-        let there = if holder == HANDLE { holders % OBJECT } else { holders / OBJECT };
+        let there = if holder == HANDLE { holders & (OBJECT - 1) } else { holders / OBJECT };
         (there != 0).then(|| holders - holder)
     };
     match handler.holders.fetch_update(Ordering::AcqRel, Ordering::Acquire, less) {

@@ -57,8 +57,9 @@ pub(super) fn is_programs(id: RequestId) -> bool {
         && owner.attachment.as_ref().is_some_and(|attachment| attachment.canceller().is_some())
 }
 
-/// Frees a request that the program completes, or will complete, for which it needs the handle afterwards. The
-/// caller drops its attachment outside all critical sections, since that may call a function of the program.
+/// Frees a request that the program completes, or will complete, for which it needs the handle afterwards.
+/// The caller drops its attachment outside all critical sections, since that may call a function of the
+/// program.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST` if the program has freed it before.
