@@ -12,6 +12,7 @@ use super::reduction::Combiner;
 use heddle_comm::KeptComm;
 use heddle_comm::blackboard::{Blackboard, Round};
 use heddle_comm::datatype::KeptType;
+use heddle_comm::error::Error;
 use heddle_message::domain::{self, Domain};
 use heddle_message::progress::ended_promptly;
 use heddle_message::request::{Outcome, RequestId};
@@ -43,6 +44,8 @@ pub(super) struct Schedule {
     _types: Vec<KeptType>,
     next: usize,
     messages: Messages,
+    /// The error that each start has, whatever happens.
+    wrong: Option<Error>,
     /// It waits until others have finished rounds on the blackboard, and has said so.
     waits: bool,
     /// The request to complete.
@@ -74,6 +77,7 @@ impl Schedule {
             _types: recorder.types,
             next: 0,
             messages: Messages::default(),
+            wrong: recorder.wrong,
             waits: false,
             request: 0,
             rest: None,
@@ -201,7 +205,8 @@ impl Schedule {
         if let (Some(Plan { lane: Lane::Common, .. }), Some(it)) = (self.plan, self.comm.blackboard.get()) {
             it.end_task();
         }
-        Outcome { error: self.messages.take_error(), ..Outcome::empty() }
+        let error = self.messages.take_error();
+        Outcome { error: if self.wrong.is_none() { error } else { self.wrong.clone() }, ..Outcome::empty() }
     }
 
     /// Ends the operation of a task: the schedule rests, or is over for good, before its request is complete.
