@@ -37,6 +37,16 @@ fn ranks_may_end_well_after_a_signal() {
 }
 
 #[test]
+fn stopped_ranks_end_with_the_first_signal() {
+    let running = Running::start(OBEDIENT);
+    for pid in running.wait_for(3, "@rank init park") {
+        nix::sys::signal::kill(pid, Signal::SIGSTOP).expect("stopping a rank");
+    }
+    running.signal(Signal::SIGTERM);
+    running.finish().failed(128 + Signal::SIGTERM as i32, &["ended by SIGTERM"]);
+}
+
+#[test]
 fn the_second_signal_kills() {
     let running = Running::start(&["-n", "2", "@rank", "ignore-term", "init", "park"]);
     running.wait_for(2, "@rank ignore-term");

@@ -12,8 +12,8 @@ use std::ptr::{null_mut, without_provenance_mut};
 /// else lies in the way.
 pub(super) const MOST: usize = 1 << 24;
 
-/// The distances below another mapping at which the range may begin, in bytes, by preference. (ThreadSanitizer
-/// has no room for a program's memory much farther down.)
+/// The distances below another mapping at which the range may begin, in bytes, by preference.
+/// (ThreadSanitizer has no room for a program's memory much farther down.)
 const DISTANCES: [usize; 3] = [256 << 30, 32 << 30, 4 << 30];
 
 /// The range begins at a multiple of this, so that it can have huge pages.
