@@ -124,7 +124,6 @@ static void refused(void) {
     CHECK_CLASS(MPI_Bcast_init(&value, 1, MPI_INT, -5, world, MPI_INFO_NULL, &untouched), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Iallreduce(&value, &sum, -1, MPI_INT, MPI_SUM, world, &untouched), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_OP_NULL, world, &untouched), MPI_ERR_OP);
-    CHECK_CLASS(MPI_Iallreduce(&value, &value, 1, MPI_INT, MPI_SUM, world, &untouched), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Iallgather(&value, 1, MPI_DATATYPE_NULL, &sum, 1, MPI_INT, world, &untouched), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Ibarrier(MPI_COMM_NULL, &untouched), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Ibarrier(world, NULL), MPI_ERR_ARG);

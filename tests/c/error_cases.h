@@ -188,7 +188,7 @@ static void rooted(MPI_Comm comm, int size) {
         THREE(Name, name, MPI_ERR_OP, "MPI_REPLACE", from, to, 1, MPI_INT, MPI_REPLACE, comm); \
         THREE(Name, name, MPI_ERR_BUFFER, "null", NULL, to, 1, MPI_INT, MPI_SUM, comm); \
         THREE(Name, name, MPI_ERR_BUFFER, "null", from, NULL, 1, MPI_INT, MPI_SUM, comm); \
-        THREE(Name, name, MPI_ERR_BUFFER, "same", from, from, 1, MPI_INT, MPI_SUM, comm); \
+        WRONG(MPI_##Name, (from, from, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER, "same"); \
     } while (0)
 
 static void unrooted(MPI_Comm comm) {

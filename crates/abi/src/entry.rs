@@ -29,7 +29,7 @@ macro_rules! entry {
             extern "C" fn general($($param: $type),*) -> c_int {
                 match $crate::entry::$when(#[inline(always)] || $body) {
                     Ok(()) => heddle_spec::constants::MPI_SUCCESS,
-                    Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
+                    Err(error) => $crate::entry::failed(stringify!($name), $object, error),
                 }
             }
             #[inline(never)]
@@ -37,14 +37,14 @@ macro_rules! entry {
                 let $attempt = heddle_p2p::Attempt::Lock;
                 match $express {
                     Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
-                    Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
+                    Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, error),
                     Err(_) => general($($param),*),
                 }
             }
             let $attempt = heddle_p2p::Attempt::Bias;
             match $express {
                 Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
-                Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
+                Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, error),
                 Err(heddle_p2p::Refusal::Busy) => by_lock($($param),*),
                 Err(heddle_p2p::Refusal::Unfit) => general($($param),*),
             }
@@ -55,7 +55,7 @@ macro_rules! entry {
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
             match $crate::entry::$when(#[inline(always)] || $body) {
                 Ok(()) => heddle_spec::constants::MPI_SUCCESS,
-                Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
+                Err(error) => $crate::entry::failed(stringify!($name), $object, error),
             }
         }
     };
@@ -66,7 +66,7 @@ macro_rules! value_entry {
     ($plain:ident $profiled:ident($($param:ident: $type:ty),*) -> $result:ty => unsupported $none:expr) => {
         value_entry! { $plain $profiled($($param: $type),*) -> $result => {
             let error = $crate::error::Error::unsupported(stringify!($plain));
-            $crate::entry::failed(stringify!($plain), Object::Default, &error);
+            $crate::entry::failed(stringify!($plain), Object::Default, error);
             $none
         } }
     };
@@ -115,8 +115,17 @@ pub(crate) fn unguarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
     body()
 }
 
-/// Calls the error handler of `object`; the function returns its result.
+/// Calls the error handler of `object`; the function returns its result. What it looks up and the error
+/// itself may hold references that only the call section guards.
 #[cold]
-pub(crate) fn failed(name: &'static str, object: Object, error: &Error) -> c_int {
-    raise::handle(object, name, error)
+pub(crate) fn failed(name: &'static str, object: Object, error: Error) -> c_int {
+    let handle = || {
+        let code = raise::handle(object, name, &error);
+        drop(error);
+        code
+    };
+    match domain::running() {
+        Some(domain) => domain.calls().inside(handle),
+        None => handle(),
+    }
 }

@@ -1,20 +1,22 @@
 //! A rank's side of the job.
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use heddle_platform::atomic::Ordering;
 
 use crate::builtin::env::Contract;
 use crate::control::{AGREEMENTS, Control, MAGIC, State, VERSION, control_len};
 use crate::descriptor::{close_on_exec, duplicate};
-use crate::{BootstrapError, Mapping};
+use crate::{BootstrapError, Mapping, MemoryFile};
 
 /// The memory that this rank shares with its launcher and with the other ranks.
 #[derive(Debug)]
 pub struct Job {
-    file: File,
+    file: Arc<MemoryFile>,
     control: Control,
     rank: u32,
     /// The number of the rank's slot in the control block.
@@ -58,15 +60,22 @@ impl Job {
                 .map_err(|by_path| BootstrapError::Unreachable { rank: contract.rank, by_fd, by_path })?,
         };
         let (rank, control) = (contract.rank, control_of(&file, contract.size)?);
+        let file = held(file, contract.job_path.clone())?;
         Ok(Self { file, control, rank, slot: rank, made_here: None })
     }
 
-    /// Takes the memory that a rank of this machine has made. This process is `rank`.
-    pub(crate) fn made_here(file: File, rank: u32, made_here: MadeHere) -> Result<Self, BootstrapError> {
+    /// Takes the memory that a rank of this machine has made, to which `path` leads if another process has
+    /// made it. This process is `rank`.
+    pub(crate) fn made_here(
+        (file, path): (File, Option<PathBuf>),
+        rank: u32,
+        made_here: MadeHere,
+    ) -> Result<Self, BootstrapError> {
         let MadeHere { slot, slots, .. } = made_here;
         let file = Self::check(file, slots).map_err(|why| BootstrapError::Hidden { rank, why })?;
         let control = control_of(&file, slots)?;
         control.join();
+        let file = held(file, path)?;
         Ok(Self { file, control, rank, slot, made_here: Some(made_here) })
     }
 
@@ -205,11 +214,11 @@ impl Job {
 
     /// The job's memory file. It may be made longer, never shorter.
     #[must_use]
-    pub fn fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    pub fn memory_file(&self) -> &Arc<MemoryFile> {
+        &self.file
     }
 
-    /// Where the transport's part of [`fd`](Self::fd) begins: a multiple of the page size.
+    /// Where the transport's part of [`memory_file`](Self::memory_file) begins: a multiple of the page size.
     #[must_use]
     pub fn transport_offset(&self) -> u64 {
         control_len(self.control.size()) as u64
@@ -220,6 +229,12 @@ impl Job {
     pub fn launcher_pid(&self) -> u32 {
         self.control.header().launcher.load(Ordering::Relaxed)
     }
+}
+
+fn held(file: File, path: Option<PathBuf>) -> Result<Arc<MemoryFile>, BootstrapError> {
+    let held = MemoryFile::new(file, path);
+    held.map(Arc::new)
+        .map_err(|source| BootstrapError::System { what: "looking at the job's memory", source })
 }
 
 fn control_of(file: &File, size: u32) -> Result<Control, BootstrapError> {

@@ -145,7 +145,7 @@ mod tests {
             let meet = || panic!("nobody meets here");
             MadeHere { slot, slots: 2, expects, meet, finish, finish_at_exit: finish, go_on: || () }
         };
-        let first = Job::made_here(file, 1_000_000, made_here(0, 2)).expect("the job");
+        let first = Job::made_here((file, None), 1_000_000, made_here(0, 2)).expect("the job");
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 first.set_finalised();
@@ -156,7 +156,7 @@ mod tests {
             }
             (0..100).for_each(|_| std::thread::yield_now());
             assert_eq!(FINISHED.load(Ordering::Relaxed), 0);
-            let second = Job::made_here(other, 1_000_001, made_here(1, 0)).expect("the same job");
+            let second = Job::made_here((other, None), 1_000_001, made_here(1, 0)).expect("the same job");
             second.set_initialised().expect("its own slot");
         });
         assert_eq!(FINISHED.load(Ordering::Relaxed), 1);
@@ -189,10 +189,11 @@ mod tests {
     fn the_transport_may_grow_the_file_but_nobody_shrinks_it() {
         let control = JobControl::create(2).expect("a job");
         let job = Job::open(&contract(&control, 0, 2)).expect("the same job");
-        let file = File::from(job.fd().try_clone_to_owned().expect("a descriptor"));
-        let offset = job.transport_offset();
+        let copy = job.memory_file().with(|fd| fd.try_clone_to_owned()).expect("a descriptor");
+        let (file, offset) = (File::from(copy), job.transport_offset());
         file.set_len(offset + 4096).expect("growing");
-        let mapping = Mapping::shared(job.fd(), offset, 4096).expect("mapping behind the control block");
+        let mapping = job.memory_file().with(|fd| Mapping::shared(fd, offset, 4096));
+        let mapping = mapping.expect("mapping behind the control block");
         assert_eq!(mapping.len(), 4096);
         file.set_len(offset).expect_err("shrinking is sealed");
     }

@@ -26,6 +26,10 @@ impl<'a> Elements<'a> {
         self.address
     }
 
+    pub(super) fn datatype(self) -> &'a TypeRef {
+        self.datatype
+    }
+
     /// The elements from number `index` on.
     pub(super) fn at(self, index: i64) -> Elements<'a> {
         let bytes = index.wrapping_mul(self.datatype.extent()) as isize;
@@ -79,7 +83,7 @@ impl<'a> Part<'a> {
 
     /// Returns true if two parts surely overlap: they start at one address, and both have data of predefined
     /// types, which have no gaps in which the other could lie.
-    fn aliases(&self, other: &Part<'_>) -> bool {
+    pub(super) fn aliases(&self, other: &Part<'_>) -> bool {
         self.elements.address == other.elements.address
             && self.len() != 0
             && other.len() != 0
@@ -88,29 +92,20 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Checks that the send buffer and the receive buffer do not start at one address.
-///
-/// # Errors
-/// `MPI_ERR_BUFFER`.
-pub(super) fn check_distinct(send: &Part<'_>, receive: &Part<'_>) -> Result<()> {
-    if send.aliases(receive) { Err(same_memory()) } else { Ok(()) }
+/// Returns true if for one of that many ranks the data begin where the block does, and neither has gaps in
+/// which the other could lie.
+pub(super) fn overlap(data: impl Fn(usize) -> Buffer, blocks: &dyn Blocks, ranks: usize) -> bool {
+    (0..ranks).any(|rank| {
+        let (one, other) = (data(rank), blocks.block(rank));
+        !one.is_empty()
+            && !other.is_empty()
+            && one.contiguous().is_some_and(|at| other.contiguous() == Some(at))
+    })
 }
 
-/// Checks for that many ranks that the data sent do not begin where the block received does, if neither has
-/// gaps in which the other could lie.
-///
-/// # Errors
-/// `MPI_ERR_BUFFER`.
-pub(super) fn check_apart(send: impl Fn(usize) -> Buffer, receive: &dyn Blocks, ranks: usize) -> Result<()> {
-    let overlap = |rank| {
-        let (from, to) = (send(rank), receive.block(rank));
-        !from.is_empty() && !to.is_empty() && from.contiguous().is_some_and(|at| to.contiguous() == Some(at))
-    };
-    if (0..ranks).any(overlap) { Err(same_memory()) } else { Ok(()) }
-}
-
+/// The error for a send buffer and a receive buffer that overlap.
 #[cold]
-fn same_memory() -> Error {
+pub(super) fn same_memory() -> Error {
     let message = "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
     Error::new(mpi::MPI_ERR_BUFFER, message)
 }
@@ -181,6 +176,12 @@ impl<'a> TypedParts<'a> {
 pub(super) trait Blocks {
     /// The block of `rank`.
     fn block(&self, rank: usize) -> Buffer;
+}
+
+impl Blocks for Vec<Buffer> {
+    fn block(&self, rank: usize) -> Buffer {
+        self[rank]
+    }
 }
 
 impl Blocks for Part<'_> {

@@ -17,12 +17,14 @@
 //! | `recorder.rs` | the steps of an operation, recorded |
 //! | `schedule.rs` | recorded steps, carried out as messages complete |
 //! | `messages.rs` | the messages of an operation, and what becomes of errors |
+//! | `aliased.rs` | buffers that overlap, which is an error of one rank |
 //! | `elements.rs`, `memory.rs` | where data lie: the program's arrays and blocks, the library's own memory |
 //! | `reduction.rs`, `accumulator.rs` | computing with an operator; results that grow |
 //! | `binomial.rs`, `fold.rs`, `halving.rs` | who talks to whom: pure arithmetic on ranks |
 //! | `scattered_reduction.rs`, `shared_reduction` | reductions of long vectors in pieces: by messages, on the blackboard |
 
 mod accumulator;
+mod aliased;
 mod allgather;
 mod allreduce;
 mod alltoall;

@@ -6,7 +6,7 @@
 //! ([`Edges`](heddle_comm::Edges)). An edge from a process to itself is a copy.
 
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, TypedParts, check_distinct};
+use super::elements::{Blocks, Part, Parts, TypedParts};
 use super::tag;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
@@ -17,7 +17,7 @@ use heddle_message::buffer::Buffer;
 /// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the counts of two
 /// neighbours disagree.
 pub fn neighbor_allgather(talk: &mut Conversation<'_>, send: Part<'_>, receive: Part<'_>) -> Result<()> {
-    check_distinct(&send, &receive)?;
+    let send = talk.apart(send, &receive, 1)?;
     exchange(talk, |_| send.buffer(), &receive)
 }
 
@@ -34,7 +34,8 @@ pub fn neighbor_allgatherv(talk: &mut Conversation<'_>, send: Part<'_>, receive:
 /// # Errors
 /// The same as for [`neighbor_allgather`].
 pub fn neighbor_alltoall(talk: &mut Conversation<'_>, send: Part<'_>, receive: Part<'_>) -> Result<()> {
-    check_distinct(&send, &receive)?;
+    let blocks = talk.comm().edges()?.outdegree;
+    let send = talk.apart(send, &receive, blocks)?;
     exchange(talk, |edge| send.block(edge), &receive)
 }
 

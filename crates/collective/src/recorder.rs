@@ -10,6 +10,7 @@ use super::reduction::{Combiner, Reduction};
 use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Limits, Span};
 use heddle_comm::datatype::KeptType;
+use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 use std::mem::take;
 
@@ -75,6 +76,8 @@ const MOST_PARTS: u32 = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     persistent: bool,
+    /// The error of arguments with which it is carried out all the same.
+    pub(super) wrong: Option<Error>,
     /// What it needs of the blackboard.
     pub(super) plan: Option<Plan>,
     pub(super) steps: Vec<Step>,

@@ -12,6 +12,7 @@ use super::reduction::Combiner;
 use heddle_comm::KeptComm;
 use heddle_comm::blackboard::{Blackboard, Round};
 use heddle_comm::datatype::KeptType;
+use heddle_comm::error::Error;
 use heddle_message::domain::{self, Domain};
 use heddle_message::progress::ended_promptly;
 use heddle_message::request::{Outcome, RequestId};
@@ -45,6 +46,8 @@ pub(super) struct Schedule {
     messages: Messages,
     /// The step has begun a copy that the kernel has refused, and another process makes it.
     copy_begun: bool,
+    /// The error that each start has, whatever happens.
+    wrong: Option<Error>,
     /// It waits until others have finished rounds on the blackboard, and has said so.
     waits: bool,
     /// The request to complete.
@@ -77,6 +80,7 @@ impl Schedule {
             next: 0,
             messages: Messages::default(),
             copy_begun: false,
+            wrong: recorder.wrong,
             waits: false,
             request: 0,
             rest: None,
@@ -224,7 +228,8 @@ impl Schedule {
         if let (Some(Plan { lane: Lane::Common, .. }), Some(it)) = (self.plan, self.comm.blackboard.get()) {
             it.end_task();
         }
-        Outcome { error: self.messages.take_error(), ..Outcome::empty() }
+        let error = self.messages.take_error();
+        Outcome { error: if self.wrong.is_none() { error } else { self.wrong.clone() }, ..Outcome::empty() }
     }
 
     /// Ends the operation of a task: the schedule rests, or is over for good, before its request is complete.

@@ -1,12 +1,14 @@
 //! Error handlers (MPI 5.0, chapter 9.3).
 //!
-//! The program may free a handler that is in use, and `MPI_Comm_get_errhandler` gives a handle that must be
-//! freed once more. So a handler counts its holders, which are the program's handles and the objects that
-//! have it. Its handle stays valid until the last holder is gone.
+//! The program may free a handler that objects have, and `MPI_Comm_get_errhandler` gives a handle that must
+//! be freed once more. So a handler counts the handles of the program, and apart from them the objects that
+//! have it: the program cannot free more than its handles. Without one the program cannot use the handler,
+//! except by an object that has it. The handler goes with the last of both.
 
 use crate::error::{Error, Result};
+use crate::program::ProgramFunction;
 use heddle_objects::table::{Kind, Table};
-use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,10 +33,14 @@ pub type HandlerFunction = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 #[derive(Debug)]
 pub struct UserHandler {
     holder: Holder,
-    function: HandlerFunction,
-    /// Handles that the program holds, and objects that have it.
-    holders: AtomicUsize,
+    function: ProgramFunction<HandlerFunction>,
+    /// The handles that the program has, and [`OBJECT`] for each object that has it.
+    holders: AtomicU64,
 }
+
+/// One handle of the program, and one object, in the count of holders.
+const HANDLE: u64 = 1;
+const OBJECT: u64 = 1 << 32;
 
 static HANDLERS: Table<UserHandler> = Table::new(Kind::Errhandler);
 
@@ -55,16 +61,17 @@ fn bad_handle(handle: usize) -> Error {
 
 /// Makes an error handler for objects of a kind; returns its handle.
 pub fn create(holder: Holder, function: HandlerFunction) -> usize {
-    HANDLERS.insert(UserHandler { holder, function, holders: AtomicUsize::new(1) })
+    let function = ProgramFunction::new(function);
+    HANDLERS.insert(UserHandler { holder, function, holders: AtomicU64::new(HANDLE) })
 }
 
 /// Frees one of the program's handles.
 ///
 /// # Errors
-/// `MPI_ERR_ERRHANDLER` if it is not a live handler's handle. A predefined handler may be freed, because
+/// `MPI_ERR_ERRHANDLER` if the program has no such handle. A predefined handler may be freed, because
 /// `MPI_Comm_get_errhandler` may return it.
 pub fn free(handle: usize) -> Result<()> {
-    if !is_predefined(handle) && !release(handle) {
+    if !is_predefined(handle) && !release(handle, HANDLE) {
         return Err(bad_handle(handle));
     }
     Ok(())
@@ -78,7 +85,8 @@ pub fn check(handle: usize, holder: Holder) -> Result<()> {
     if is_predefined(handle) {
         return Ok(());
     }
-    let handler = HANDLERS.get(handle).ok_or_else(|| bad_handle(handle))?;
+    let handler = HANDLERS.get(handle).filter(|handler| handler.has_handle());
+    let handler = handler.ok_or_else(|| bad_handle(handle))?;
     if handler.holder == holder {
         return Ok(());
     }
@@ -89,8 +97,15 @@ pub fn check(handle: usize, holder: Holder) -> Result<()> {
     Err(Error::new(mpi::MPI_ERR_ERRHANDLER, message))
 }
 
-/// The function of a live handler that the program made.
-pub fn function_of(handle: usize) -> Option<HandlerFunction> {
+impl UserHandler {
+    /// Returns true if the program has a handle.
+    fn has_handle(&self) -> bool {
+        self.holders.load(Ordering::Acquire) as u32 != 0
+    }
+}
+
+/// The function of a handler that the program made, and that it or an object has.
+pub fn function_of(handle: usize) -> Option<ProgramFunction<HandlerFunction>> {
     HANDLERS.get(handle).map(|handler| handler.function)
 }
 
@@ -105,25 +120,36 @@ pub fn null_object_of(handle: usize) -> usize {
     }
 }
 
-/// Adds a holder.
-fn retain(handle: usize) {
+/// Adds a holder, `HANDLE` or `OBJECT`.
+fn retain(handle: usize, holder: u64) {
     if let Some(handler) = HANDLERS.get(handle) {
-        handler.holders.fetch_add(1, Ordering::Relaxed);
+        handler.holders.fetch_add(holder, Ordering::Relaxed);
     }
 }
 
-/// Removes a holder; with the last one the handle becomes invalid.
-fn release(handle: usize) -> bool {
+/// Removes a holder, `HANDLE` or `OBJECT`; with the last one the handler goes. Returns false if there is no
+/// such holder.
+fn release(handle: usize, holder: u64) -> bool {
     let Some(handler) = HANDLERS.get(handle) else { return false };
-    if handler.holders.fetch_sub(1, Ordering::AcqRel) == 1 {
-        drop(HANDLERS.remove(handle));
+    let less = |holders: u64| {
+        let there = if holder == HANDLE { holders & (OBJECT - 1) } else { holders / OBJECT };
+        (there != 0).then(|| holders - holder)
+    };
+    match handler.holders.fetch_update(Ordering::AcqRel, Ordering::Acquire, less) {
+        Ok(before) => {
+            if before == holder {
+                drop(HANDLERS.remove(handle));
+            }
+            true
+        }
+        Err(_) => false,
     }
-    true
 }
 
-/// The handle of a live handler with this index, for `MPI_Errhandler_fromint`.
+/// The program's handle of the handler with this index, for `MPI_Errhandler_fromint`.
 pub fn handle_of_index(index: u32) -> Option<usize> {
-    HANDLERS.handle_of_index(index)
+    let handle = HANDLERS.handle_of_index(index)?;
+    HANDLERS.get(handle)?.has_handle().then_some(handle)
 }
 
 /// The error handler that an object has.
@@ -166,21 +192,36 @@ impl ErrhandlerCell {
     /// The handle with one holder more, which the program must free.
     pub fn share(&self) -> usize {
         let held = self.lock();
-        retain(held.handle);
+        retain(held.handle, HANDLE);
         held.handle
     }
 
     /// Sets the handler and makes this object one of its holders.
     pub fn set(&self, handle: usize) {
-        retain(handle);
+        retain(handle, OBJECT);
+        self.replace(handle);
+    }
+
+    /// Sets the handler of another object.
+    pub fn inherit(&self, from: &ErrhandlerCell) {
+        let handle = {
+            // While it is locked, that object stays a holder.
+            let held = from.lock();
+            retain(held.handle, OBJECT);
+            held.handle
+        };
+        self.replace(handle);
+    }
+
+    fn replace(&self, handle: usize) {
         let before = std::mem::replace(&mut *self.lock(), Held { handle, chosen: true });
-        release(before.handle);
+        release(before.handle, OBJECT);
     }
 }
 
 impl Drop for ErrhandlerCell {
     fn drop(&mut self) {
-        release(self.get());
+        release(self.get(), OBJECT);
     }
 }
 
@@ -207,7 +248,8 @@ mod tests {
         check(handle, Holder::Comm).expect("its kind");
         cell.set(handle);
         free(handle).expect("the program's handle");
-        check(cell.get(), Holder::Comm).expect("the object still has it");
+        assert!(free(handle).is_err() && check(handle, Holder::Comm).is_err(), "the program has none");
+        assert!(function_of(cell.get()).is_some(), "the object still has it");
         assert_eq!(cell.share(), handle);
         cell.set(mpi::MPI_ERRORS_RETURN);
         check(handle, Holder::Comm).expect("shared with the program");

@@ -46,4 +46,4 @@ pub use comm::{
     COMMS, Comm, CommRef, Edges, KeptComm, Plane, bad_handle, choice_of, close_creations, close_predefined,
     open_creations, open_predefined,
 };
-pub use heddle_message::{buffer, domain, error};
+pub use heddle_message::{buffer, domain, error, program};

@@ -1,6 +1,7 @@
 //! Reduction operators: the standard's and the program's (MPI 5.0, section 6.9).
 
 use crate::error::{Error, Result};
+use crate::program::ProgramFunction;
 use heddle_datatype::Op;
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_spec::constants as mpi;
@@ -16,9 +17,9 @@ pub type LargeUserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut
 #[derive(Debug, Clone, Copy)]
 pub enum Function {
     /// Of `MPI_Op_create`.
-    Int(UserFunction),
+    Int(ProgramFunction<UserFunction>),
     /// Of `MPI_Op_create_c`.
-    Large(LargeUserFunction),
+    Large(ProgramFunction<LargeUserFunction>),
 }
 
 /// An operator that the program made.
@@ -59,7 +60,10 @@ impl UserOp {
             Function::Large(function) => {
                 let mut len = count;
                 // SAFETY: the caller vouches for the arrays, `new` for the function.
-                unsafe { function(input.cast(), inout.cast(), &raw mut len, &raw mut datatype) };
+                let call = |of: LargeUserFunction| unsafe {
+                    of(input.cast(), inout.cast(), &raw mut len, &raw mut datatype)
+                };
+                function.call(call);
             }
             Function::Int(function) => {
                 let mut rest = count;
@@ -67,7 +71,10 @@ impl UserOp {
                     let part = rest.min(i64::from(c_int::MAX));
                     let mut len = part as c_int;
                     // SAFETY: the caller vouches for the arrays, `new` for the function.
-                    unsafe { function(input.cast(), inout.cast(), &raw mut len, &raw mut datatype) };
+                    let call = |of: UserFunction| unsafe {
+                        of(input.cast(), inout.cast(), &raw mut len, &raw mut datatype)
+                    };
+                    function.call(call);
                     let bytes = part.wrapping_mul(extent) as isize;
                     (input, inout) = (input.wrapping_offset(bytes), inout.wrapping_offset(bytes));
                     rest -= part;
@@ -148,7 +155,7 @@ mod tests {
     #[test]
     fn user_operators_are_called_in_order_and_die_with_free() {
         // SAFETY: the function is used with arrays of `i32` only.
-        let handle = OPS.insert(unsafe { UserOp::new(Function::Int(subtract), false) });
+        let handle = OPS.insert(unsafe { UserOp::new(Function::Int(ProgramFunction::new(subtract)), false) });
         let op = OpRef::from_handle(handle).expect("live");
         assert!(!op.commutes());
         free(handle).expect("live");

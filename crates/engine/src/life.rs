@@ -160,7 +160,8 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
     let ends = (end_job as fn(&Failure) -> !, loss::survives as fn() -> bool);
     let prepared = Prepared::new(&world, network, &settings, thread_level, ends)?;
     life.report(&world)?;
-    if thread_level == mpi::MPI_THREAD_MULTIPLE {
+    // Offload threads count at any thread level.
+    if thread_level == mpi::MPI_THREAD_MULTIPLE || settings.model.is_offloaded() {
         counters::prepare();
     }
     lifetime::configure(&settings.model, &COLLECTED);

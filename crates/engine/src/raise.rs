@@ -3,7 +3,7 @@
 use crate::abort::abort;
 use crate::file;
 use crate::window::{WINS, WinRef};
-use heddle_comm::errhandler::{self, is_predefined};
+use heddle_comm::errhandler::{self, HandlerFunction, is_predefined};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::error_code;
 use heddle_comm::session::{self, Session};
@@ -11,6 +11,7 @@ use heddle_comm::{COMMS, CommRef, KeptComm, group};
 use heddle_message::{domain, request};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
+use std::ptr::null;
 
 /// The object whose error handler is called, by its handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +133,8 @@ fn call(called: &Called, function: &str, error: &Error) -> c_int {
                 let mut object = called.object;
                 // SAFETY: the program registered this function for calls of this form; an error before the
                 // object exists passes the null handle of its kind.
-                unsafe { function(&raw mut object, &raw mut code, std::ptr::null::<u8>()) };
+                let call = |of: HandlerFunction| unsafe { of(&raw mut object, &raw mut code, null::<u8>()) };
+                function.call(call);
                 code = error.code();
             }
         },

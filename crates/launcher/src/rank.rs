@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use heddle_bootstrap::builtin::env;
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
@@ -170,9 +171,12 @@ impl Rank {
             Ok(WaitStatus::Exited(_, code)) => Some(Ended::Code(code)),
             Ok(WaitStatus::Signaled(_, signal, _)) => Some(Ended::Signal(signal as i32)),
             Ok(_) => None,
-            // A signal without a name (a real-time one). The group goes first, since this look reaps.
-            Err(_) => {
-                self.signal(Signal::SIGKILL);
+            // Either a signal without a name (a real-time one): the group goes first, since this look reaps.
+            // Or the system refuses the call, as a filter of system calls may: then the rank may be running.
+            Err(error) => {
+                if error == Errno::EINVAL {
+                    self.signal(Signal::SIGKILL);
+                }
                 let status = self.child.try_wait().ok().flatten();
                 status.map(|status| {
                     use std::os::unix::process::ExitStatusExt;

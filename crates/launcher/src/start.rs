@@ -1,11 +1,13 @@
 //! From a command line to running ranks.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use heddle_bootstrap::{BootstrapError, JobControl};
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
@@ -35,6 +37,16 @@ pub(crate) enum LaunchError {
     Bootstrap(#[from] BootstrapError),
     #[error("{what}: {source}")]
     System { what: &'static str, source: io::Error },
+    #[error(
+        "mpiexec may have {limit} open files here, and needs about {needed} for {ranks} ranks: raise the limit \
+         (ulimit -n {needed}, or the hard limit, ulimit -Hn)"
+    )]
+    OpenFiles { limit: rlim_t, needed: rlim_t, ranks: u32 },
+    #[error(
+        "there is no /proc here, where mpiexec finds itself and the processes of a job: mount it \
+         (mount -t proc proc /proc)"
+    )]
+    NoProc,
 }
 
 fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> LaunchError {
@@ -45,6 +57,22 @@ fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> LaunchErr
 pub(crate) fn start(line: &JobLine) -> Result<Supervisor, LaunchError> {
     let ranks = line.blocks.iter().map(|block| u64::from(block.ranks)).sum();
     let size = u32::try_from(ranks).map_err(|_| LaunchError::TooMany(ranks))?;
+    start_job(line, size).map_err(|error| match error {
+        LaunchError::System { source, .. }
+        | LaunchError::Bootstrap(BootstrapError::System { source, .. })
+            if source.raw_os_error() == Some(nix::libc::EMFILE) =>
+        {
+            let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
+            LaunchError::OpenFiles { limit, needed: needed_files(size), ranks: size }
+        }
+        error => error,
+    })
+}
+
+fn start_job(line: &JobLine, size: u32) -> Result<Supervisor, LaunchError> {
+    if !Path::new("/proc/self").exists() {
+        return Err(LaunchError::NoProc);
+    }
     let signals = Signals::take().map_err(system("taking over signals"))?;
     let open_files = allow_open_files(size);
     let job = JobControl::create(size)?;
@@ -94,19 +122,27 @@ fn open_sinks(labels: bool, wake: &Arc<EventFd>) -> io::Result<Sinks> {
     Ok(Sinks::new(out, err))
 }
 
-/// The job's memory under a number that is unlikely to be in a script's way.
+/// The job's memory under a number that is unlikely to be in a script's way, if the limit on open files lets
+/// it have such a number.
 fn high_descriptor(job: &JobControl) -> nix::Result<OwnedFd> {
-    let fd = fcntl(job.fd(), FcntlArg::F_DUPFD_CLOEXEC(MEMORY_FD))?;
-    debug_assert!(fd.as_raw_fd() >= MEMORY_FD);
+    let fd = match fcntl(job.fd(), FcntlArg::F_DUPFD_CLOEXEC(MEMORY_FD)) {
+        Err(Errno::EINVAL) => fcntl(job.fd(), FcntlArg::F_DUPFD_CLOEXEC(0))?,
+        result => result?,
+    };
     // SAFETY: the kernel has just given this descriptor to us.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// The open files that the launcher of that many ranks needs.
+fn needed_files(ranks: u32) -> rlim_t {
+    rlim_t::from(ranks) * RANK_FILES + OWN_FILES
 }
 
 /// Raises the launcher's limit on open files if the job needs it, and returns the limits
 /// that the ranks are to have.
 fn allow_open_files(ranks: u32) -> Option<(rlim_t, rlim_t)> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
-    let needed = rlim_t::from(ranks) * RANK_FILES + OWN_FILES;
+    let needed = needed_files(ranks);
     if soft >= needed {
         return None;
     }

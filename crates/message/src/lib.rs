@@ -17,6 +17,7 @@
 //! | `self_messages` | messages that a process sends to itself |
 //! | [`progress`] | waiting |
 //! | `offload` | the running threads of the offload server (execution `offload`) |
+//! | [`program`] | calling functions of the program |
 //! | [`losses`] | the receives and probes that the loss of a rank ends |
 //! | [`error`] | errors of operations |
 
@@ -27,6 +28,7 @@ pub mod error;
 pub mod losses;
 pub mod matching;
 mod offload;
+pub mod program;
 pub mod progress;
 pub mod request;
 mod self_messages;

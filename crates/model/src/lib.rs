@@ -23,7 +23,7 @@
 //!
 //! | granularity | critical section of a call | critical section of a VNI |
 //! |---|---|---|
-//! | `global` | one lock, held during every call, left while the call waits | nothing |
+//! | `global` | one lock, held during every call, left while the call waits or runs a function of the program | nothing |
 //! | `brief-global` | nothing | one lock for all |
 //! | `per-vni` | nothing | one each: a lock, or combining, or an offload thread, as the execution says |
 //! | `per-object` | nothing | nothing; each object inside of it has a lock ([`Sectioning`]) |

@@ -136,7 +136,7 @@ impl Drop for Staged {
 /// Copies the data of a buffered send; returns the copy as a buffer and what keeps it.
 ///
 /// # Errors
-/// `MPI_ERR_BUFFER` if no buffer is attached or it has no room.
+/// `MPI_ERR_BUFFER` if no buffer is attached or it has no room; `MPI_ERR_NO_MEM`.
 pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Box<dyn Any + Send>>)> {
     let of_session = || comm.session().and_then(|session| AttachTo::Session(session).attached());
     let attached =
@@ -153,7 +153,16 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
             break;
         }
     }
-    let mut data = vec![0; buffer.len()].into_boxed_slice();
+    let mut data = Vec::new();
+    if data.try_reserve_exact(buffer.len()).is_err() {
+        // Gives the room back.
+        drop(Staged { data: Box::default(), share, attached });
+        let message =
+            format!("there is no memory for a copy of {} bytes that a buffered send needs", buffer.len());
+        return Err(Error::new(mpi::MPI_ERR_NO_MEM, message));
+    }
+    data.resize(buffer.len(), 0);
+    let mut data = data.into_boxed_slice();
     buffer.copy_out(&mut data);
     let mut staged = Box::new(Staged { data, share, attached });
     // SAFETY: the boxed data does not move and is kept until the send completes.

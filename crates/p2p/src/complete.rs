@@ -225,10 +225,11 @@ pub fn free(handle: &mut usize) -> Result<()> {
             if is_active_task(id) {
                 return Err(not_for_tasks("freed while it is active"));
             } else if generalized::is_programs(id) {
-                drop(generalized::let_go(domain, id));
+                drop(generalized::let_go(domain, id)?);
             } else if request::is_complete(id) || request::is_inactive(id) {
                 request::release(id);
             } else {
+                request::forget_handle(id);
                 domain.vni(request::vni_of(id)).abandon(id);
             }
         }

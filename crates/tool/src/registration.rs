@@ -1,7 +1,8 @@
 //! Registrations of event types, and how their callbacks are called.
 //!
 //! The thread that an event happens to calls the callbacks, at the place where it happens: in the middle of
-//! an MPI call, perhaps within critical sections. A callback must therefore be one that calls no MPI function
+//! an MPI call, perhaps within critical sections, which other functions of the program never are
+//! ([`heddle_message::program`]). A callback must therefore be one that calls no MPI function
 //! but those that MPI_T allows there, and be thread-safe if the process may have several threads in MPI. An
 //! event for which a registration has no such callback is dropped, and counted: the handler of dropped events
 //! is told before the next callback of that registration, and when the registration is freed.

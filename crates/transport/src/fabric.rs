@@ -14,11 +14,10 @@ use crate::shared::SharedProducer;
 use crate::single_copy::{self, Identity, Proofs};
 use crate::throttle::Throttle;
 use heddle_bootstrap::mapping::{lengthen, reserve};
-use heddle_bootstrap::{Job, LocalRanks, Mapping, World};
+use heddle_bootstrap::{Job, LocalRanks, Mapping, MemoryFile, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_sync::{CachePadded, Doorbell, Scope};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Agreement slots of the control block that the transport uses.
@@ -29,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) mapping: Mapping,
     pub(crate) geometry: Geometry,
     /// The job's file.
-    pub(crate) file: OwnedFd,
+    pub(crate) file: Arc<MemoryFile>,
     /// The offset in the file at which the segment begins.
     pub(crate) offset: u64,
 }
@@ -146,8 +145,7 @@ impl Fabric {
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(local.len(), vnis);
         let mapping = map(job, &geometry)?;
-        let file = job.fd().try_clone_to_owned();
-        let file = file.map_err(|source| TransportError::Map { bytes: mapping.len(), source })?;
+        let file = Arc::clone(job.memory_file());
         let shared = Arc::new(Shared { mapping, geometry, file, offset: job.transport_offset() });
         let fabric = Fabric {
             rank,
@@ -418,8 +416,11 @@ impl AsRef<Doorbell> for Fabric {
 fn map(job: &Job, geometry: &Geometry) -> Result<Mapping, TransportError> {
     let (offset, bytes) = (job.transport_offset(), geometry.segment_len());
     // All ranks ask for the same length, so the order does not matter.
-    lengthen(job.fd(), offset + bytes as u64).map_err(|source| TransportError::Grow { bytes, source })?;
-    Mapping::shared(job.fd(), offset, bytes).map_err(|source| TransportError::Map { bytes, source })
+    let file = job.memory_file();
+    let grown = file.with(|file| lengthen(file, offset + bytes as u64));
+    grown.map_err(|source| TransportError::Grow { bytes, source })?;
+    let mapping = file.with(|file| Mapping::shared(file, offset, bytes));
+    mapping.map_err(|source| TransportError::Map { bytes, source })
 }
 
 #[cfg(test)]

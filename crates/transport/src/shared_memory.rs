@@ -17,7 +17,7 @@ use heddle_bootstrap::Mapping;
 use heddle_bootstrap::mapping::{allocate, allocate_untouched, discard};
 use heddle_platform::atomic::Ordering;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// The granularity of places in the file: the largest base page of the supported machines.
@@ -80,7 +80,7 @@ impl Fabric {
             Ok(mapping) => Ok(SharedMemory { mapping, file: Some((shared.clone(), range)), owned: true }),
             Err(error) => {
                 // The error of the mapping is the one to report.
-                let _ = discard(shared.file.as_fd(), offset, len);
+                let _ = shared.file.with(|file| discard(file, offset, len));
                 Err(error)
             }
         }
@@ -108,7 +108,7 @@ impl Shared {
         let before = allocated.fetch_add(room, Ordering::Relaxed);
         let first = (self.offset + self.geometry.segment_len() as u64).next_multiple_of(GRANULE);
         let offset = first.saturating_add(before);
-        let result = allocate(self.file.as_fd(), offset, len);
+        let result = self.file.with(|file| allocate(file, offset, len));
         if result.is_err() {
             // The place is free again, unless another range got the next one meanwhile.
             let _ = allocated.compare_exchange(before + room, before, Ordering::Relaxed, Ordering::Relaxed);
@@ -117,7 +117,7 @@ impl Shared {
     }
 
     fn map(&self, range: SharedRange) -> io::Result<Mapping> {
-        Mapping::shared(self.file.as_fd(), range.offset, range.len as usize)
+        self.file.with(|file| Mapping::shared(file, range.offset, range.len as usize))
     }
 }
 
@@ -147,7 +147,7 @@ impl SharedMemory {
     pub fn discard(&self) {
         if let (true, Some((shared, range))) = (self.owned, &self.file) {
             // A failure leaves the memory in use until the job ends.
-            let _ = discard(shared.file.as_fd(), range.offset, range.len as usize);
+            let _ = shared.file.with(|file| discard(file, range.offset, range.len as usize));
         }
     }
 }

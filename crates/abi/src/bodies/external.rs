@@ -3,7 +3,7 @@
 use crate::argument::{Callback, Out, StatusOut, bytes_of, is_cancelled, set_bytes, set_cancelled, status};
 use crate::error::{Error, Result};
 use heddle_comm::datatype::{self, TypeRef};
-
+use heddle_comm::program::ProgramFunction;
 use heddle_p2p::request::{Attachment, Canceller, Outcome};
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
@@ -17,10 +17,10 @@ type CancelFunction = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 /// The program's functions behind a generalized request.
 #[derive(Debug)]
 struct Functions {
-    query: QueryFunction,
+    query: ProgramFunction<QueryFunction>,
     /// The free function, until it has been called.
-    free: Option<FreeFunction>,
-    cancel: CancelFunction,
+    free: Option<ProgramFunction<FreeFunction>>,
+    cancel: ProgramFunction<CancelFunction>,
     state: *mut c_void,
 }
 
@@ -43,7 +43,7 @@ impl Functions {
     fn fill(&self, outcome: &mut Outcome) {
         let mut answer = status(outcome);
         // SAFETY: the program registered this function for calls of this form.
-        let code = unsafe { (self.query)(self.state, &raw mut answer) };
+        let code = self.query.call(|query| unsafe { query(self.state, &raw mut answer) });
         outcome.source = answer.source;
         outcome.tag = answer.tag;
         outcome.bytes = bytes_of(&answer) as u64;
@@ -54,7 +54,7 @@ impl Functions {
     fn release(&mut self) -> Result<()> {
         match self.free.take() {
             // SAFETY: the program registered this function for calls of this form.
-            Some(free) => returned(unsafe { free(self.state) }, "free"),
+            Some(free) => returned(free.call(|free| unsafe { free(self.state) }), "free"),
             None => Ok(()),
         }
     }
@@ -89,7 +89,8 @@ impl Attachment for Functions {
         let (cancel, state) = (self.cancel, State(self.state));
         Some(Box::new(move |complete| {
             // SAFETY: the program registered this function for calls of this form.
-            returned(unsafe { cancel(state.address(), c_int::from(complete)) }, "cancel")
+            let call = |cancel: CancelFunction| unsafe { cancel(state.address(), c_int::from(complete)) };
+            returned(cancel.call(call), "cancel")
         }))
     }
 }
@@ -110,11 +111,11 @@ pub(crate) fn grequest_start(
 ) -> Result<()> {
     let request = request.variable()?;
     // SAFETY: the parameter's type in mpi.h is that of such a function.
-    let query = unsafe { query_fn.function::<QueryFunction>() }?;
+    let query = ProgramFunction::new(unsafe { query_fn.function::<QueryFunction>() }?);
     // SAFETY: the parameter's type in mpi.h is that of such a function.
-    let free = Some(unsafe { free_fn.function::<FreeFunction>() }?);
+    let free = Some(ProgramFunction::new(unsafe { free_fn.function::<FreeFunction>() }?));
     // SAFETY: the parameter's type in mpi.h is that of such a function.
-    let cancel = unsafe { cancel_fn.function::<CancelFunction>() }?;
+    let cancel = ProgramFunction::new(unsafe { cancel_fn.function::<CancelFunction>() }?);
     request.0 =
         heddle_p2p::start_generalized(Box::new(Functions { query, free, cancel, state: extra_state }))?;
     Ok(())

@@ -96,8 +96,11 @@ impl Joining {
             places.iter().map(|(other, _)| *other).partition(|&other| other < rank);
         let local = LocalRanks::of([lower, vec![rank], higher].concat());
         let (file, expects) = match places.first() {
-            Some((lowest, place)) if *lowest < rank => (place.open(rank)?, 0),
-            _ => (made.into_file(), local.len() as u32),
+            Some((lowest, place)) if *lowest < rank => {
+                let (file, path) = place.open(rank)?;
+                ((file, Some(path)), 0)
+            }
+            _ => ((made.into_file(), None), local.len() as u32),
         };
         if local.len() < size as usize {
             ranks_meet();

@@ -7,6 +7,7 @@ use crate::host::host;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 
 /// A descriptor of a process on a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,17 +46,16 @@ impl Place {
         (&self.host, &self.machine) == (&other.host, &other.machine)
     }
 
-    /// Opens the memory for `rank`, which is [beside](Self::is_beside) it.
+    /// Opens the memory for `rank`, which is [beside](Self::is_beside) it. Returns its path, too.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub(super) fn open(&self, rank: u32) -> Result<File, BootstrapError> {
-        let path = format!("/proc/{}/fd/{}", self.pid, self.fd);
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(|error| BootstrapError::Hidden { rank, why: format!("{path}: {error}") })
+    pub(super) fn open(&self, rank: u32) -> Result<(File, PathBuf), BootstrapError> {
+        let path = PathBuf::from(format!("/proc/{}/fd/{}", self.pid, self.fd));
+        match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => Ok((file, path)),
+            Err(error) => Err(BootstrapError::Hidden { rank, why: format!("{}: {error}", path.display()) }),
+        }
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
     fn the_memory_is_found_by_the_words_of_its_place() {
         let control = JobControl::create(2).expect("a job");
         let place = Place::parse(&Place::of(&control).to_string()).expect("a place");
-        let mut there = place.open(1).expect("the same machine");
+        let (mut there, _) = place.open(1).expect("the same machine");
         there.write_all(b"seen").expect("written");
         let mut here = control.into_file();
         here.rewind().expect("a file");

@@ -5,7 +5,7 @@
 
 use super::wire::{unexpected, value_in};
 use crate::BootstrapError;
-use crate::descriptor::{close_on_exec, duplicate};
+use crate::descriptor::{HeldFile, close_on_exec, duplicate};
 use crate::external::LAUNCHER_THREAD;
 use heddle_platform::background;
 use std::fs::File;
@@ -38,15 +38,23 @@ impl Version {
 
 /// A connection to the launcher.
 #[derive(Debug)]
-pub(super) struct Channel(BufReader<File>);
+pub(super) struct Channel(BufReader<HeldFile>);
 
 impl Channel {
     /// Takes over the descriptor.
     pub(super) fn open(fd: RawFd) -> Result<Channel, BootstrapError> {
-        let file =
-            duplicate(fd).map_err(|why| BootstrapError::Launcher { what: format!("PMI_FD: {why}") })?;
+        let wrong = |why: String| BootstrapError::Launcher { what: format!("PMI_FD: {why}") };
+        let file = duplicate(fd).map_err(wrong)?;
+        let status = file.metadata().map_err(|error| wrong(error.to_string()))?;
+        // A request would go into the program's file.
+        if status.is_file() || status.is_dir() {
+            return Err(wrong(format!(
+                "descriptor {fd} is a file and not the launcher's: the program has closed that one before MPI_Init"
+            )));
+        }
         close_on_exec(fd);
-        Ok(Channel(BufReader::new(file)))
+        let held = HeldFile::new(file).map_err(|error| wrong(error.to_string()))?;
+        Ok(Channel(BufReader::new(held)))
     }
 
     /// Proposes the versions in turn; returns the first one that the launcher speaks, too.

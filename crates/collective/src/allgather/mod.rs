@@ -9,7 +9,7 @@ mod ring;
 use super::between_groups::all_to_all;
 use super::choices::choices;
 use super::conversation::{Conversation, Leaders};
-use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
+use super::elements::{Blocks, Part, Parts};
 use super::tag;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
@@ -20,9 +20,7 @@ use heddle_settings::Algorithm;
 /// # Errors
 /// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn allgather(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Part<'_>) -> Result<()> {
-    if let Some(send) = &send {
-        check_distinct(send, &receive)?;
-    }
+    let send = send.map(|send| talk.apart(send, &receive, 1)).transpose()?;
     run(talk, send.map(|part| part.buffer()), &receive)
 }
 
@@ -31,10 +29,10 @@ pub fn allgather(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: P
 /// # Errors
 /// The same as for [`allgather`].
 pub fn allgatherv(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Parts<'_>) -> Result<()> {
-    let send = send.map(|part| part.buffer());
-    if let (Some(send), false) = (send, talk.is_between_groups()) {
-        check_apart(|_| send, &receive, talk.size())?;
-    }
+    let send = match send.map(|part| part.buffer()) {
+        Some(send) if !talk.is_between_groups() => Some(talk.buffer_apart(send, &receive)?),
+        send => send,
+    };
     run(talk, send, &receive)
 }
 

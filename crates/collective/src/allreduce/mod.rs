@@ -11,7 +11,7 @@ use super::accumulator::Accumulator;
 use super::between_groups::allreduce_between;
 use super::choices::choices;
 use super::conversation::{Conversation, Leaders};
-use super::elements::{Part, check_distinct};
+use super::elements::Part;
 use super::reduction::Reduction;
 use super::tag;
 use heddle_comm::error::Result;
@@ -31,9 +31,7 @@ pub fn allreduce(
         return allreduce_between(talk, reduction, send, receive);
     }
     talk.name(tag::ALLREDUCE);
-    if let Some(send) = &send {
-        check_distinct(send, &receive)?;
-    }
+    let send = send.map(|send| talk.apart(send, &receive, 1)).transpose()?;
     allreduce_everywhere(talk, reduction, send, receive)
 }
 

@@ -9,7 +9,7 @@ mod pairwise;
 use super::between_groups::all_to_all;
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, TypedParts, check_apart, check_distinct};
+use super::elements::{Blocks, Part, Parts, TypedParts};
 use super::tag;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
@@ -20,9 +20,8 @@ use heddle_settings::Algorithm;
 /// # Errors
 /// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Part<'_>) -> Result<()> {
-    if let Some(send) = &send {
-        check_distinct(send, &receive)?;
-    }
+    let blocks = talk.remote_size();
+    let send = send.map(|send| talk.apart(send, &receive, blocks)).transpose()?;
     talk.name(tag::ALLTOALL);
     let choices = choices();
     let fits = |limits: &Limits| {
@@ -76,7 +75,8 @@ fn run(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blo
     match send {
         None => in_place::alltoall(talk, receive)?,
         Some(send) => {
-            check_apart(|rank| send.block(rank), receive, talk.size())?;
+            let copied = talk.blocks_apart(send, |rank| receive.block(rank))?;
+            let send = copied.as_ref().map_or(send, |blocks| blocks as &dyn Blocks);
             talk.copy(&send.block(talk.rank()), &receive.block(talk.rank()));
             let choices = choices();
             let largest = || (0..talk.size()).map(|rank| receive.block(rank).len()).max();

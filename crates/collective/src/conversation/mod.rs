@@ -25,7 +25,7 @@ use crate::recorder::Recorder;
 use crate::reduction::Reduction;
 use crate::schedule::Schedule;
 use heddle_comm::blackboard::{Blackboard, Limits, Span};
-use heddle_comm::error::Result;
+use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm};
 use heddle_message::buffer::Buffer;
 use heddle_message::progress::ended_promptly;
@@ -183,6 +183,15 @@ impl<'a> Conversation<'a> {
         match &mut self.form {
             Form::Immediate(messages) => messages.begin_receive(channel, from, room),
             Form::Recorded(recorder) => recorder.begin_receive(self.among, from, room),
+        }
+    }
+
+    /// Keeps an error of this rank's arguments with which the operation goes on, so that no other rank waits
+    /// for this one.
+    pub(super) fn fail(&mut self, error: Error) {
+        match &mut self.form {
+            Form::Immediate(messages) => messages.fail(error),
+            Form::Recorded(recorder) => _ = recorder.wrong.get_or_insert(error),
         }
     }
 

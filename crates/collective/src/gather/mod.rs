@@ -8,7 +8,7 @@ mod tree;
 use super::between_groups::with_root;
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
+use super::elements::{Blocks, Part, Parts};
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
@@ -34,9 +34,10 @@ pub fn gather(
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let receive =
         if talk.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
-    if let (Some(send), Some(receive)) = (&send, &receive) {
-        check_distinct(send, receive)?;
-    }
+    let send = match (send, &receive) {
+        (Some(send), Some(receive)) => Some(talk.apart(send, receive, 1)?),
+        (send, _) => send,
+    };
     let blocks = receive.as_ref().map(|part| part as &dyn Blocks);
     let Some(block_len) = send.or(receive).map(|part| part.len()) else {
         return Err(in_place_not_allowed("only the root's data can be in place"));
@@ -90,9 +91,10 @@ pub fn gatherv(
     }
     talk.name(tag::GATHER);
     let (send, blocks) = (send.map(|part| part.buffer()), receive.as_ref().map(|parts| parts as &dyn Blocks));
-    if let (Some(send), Some(blocks)) = (send, blocks) {
-        check_apart(|_| send, blocks, talk.size())?;
-    }
+    let send = match (send, blocks) {
+        (Some(send), Some(blocks)) => Some(talk.buffer_apart(send, blocks)?),
+        (send, _) => send,
+    };
     gather_blocks(talk, send, blocks, root)
 }
 

@@ -8,7 +8,7 @@ use super::basic::reduce_by_tree;
 use super::between_groups::reduce_between;
 use super::choices::choices;
 use super::conversation::{Conversation, Leaders};
-use super::elements::{Elements, Part, check_distinct};
+use super::elements::{Elements, Part, same_memory};
 use super::reduction::Reduction;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::error::Result;
@@ -32,9 +32,10 @@ pub fn reduce(
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let receive =
         if talk.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
-    if let (Some(send), Some(receive)) = (&send, &receive) {
-        check_distinct(send, receive)?;
-    }
+    let send = match (send, &receive) {
+        (Some(send), Some(receive)) => Some(talk.apart(send, receive, 1)?),
+        (send, _) => send,
+    };
     let Some(operands) = send.or(receive) else {
         return Err(in_place_not_allowed("only the root's data can be in place"));
     };
@@ -89,7 +90,9 @@ pub(super) fn reduce_to<'d>(
 /// # Errors
 /// `MPI_ERR_BUFFER`.
 pub fn reduce_local(reduction: &Reduction<'_>, input: Part<'_>, inout: Part<'_>) -> Result<()> {
-    check_distinct(&input, &inout)?;
+    if input.aliases(&inout) {
+        return Err(same_memory());
+    }
     reduction.apply(input.elements, inout.elements, inout.count);
     Ok(())
 }

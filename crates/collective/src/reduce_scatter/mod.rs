@@ -9,7 +9,7 @@ use super::accumulator::Accumulator;
 use super::between_groups::reduce_scatter_between;
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::{Part, check_distinct};
+use super::elements::Part;
 use super::reduction::Reduction;
 use super::{allreduce, tag};
 use heddle_comm::error::{Error, Result};
@@ -29,9 +29,7 @@ pub fn reduce_scatter(
     receive: Part<'_>,
     counts: &[i64],
 ) -> Result<()> {
-    if let Some(send) = &send {
-        check_distinct(send, &receive)?;
-    }
+    let send = send.map(|send| talk.apart(send, &receive, 1)).transpose()?;
     let starts = starts_of(counts)?;
     if talk.is_between_groups() {
         return reduce_scatter_between(talk, reduction, send, receive, &starts);

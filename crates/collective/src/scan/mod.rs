@@ -13,7 +13,7 @@ mod kind;
 use super::accumulator::{Accumulator, Side};
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::{Part, check_distinct};
+use super::elements::Part;
 use super::reduction::Reduction;
 use super::shared_reduction::Chunks;
 use super::tag;
@@ -65,9 +65,7 @@ fn prefix(
     kind: Kind,
 ) -> Result<()> {
     talk.comm().check_intra()?;
-    if let Some(send) = &send {
-        check_distinct(send, &receive)?;
-    }
+    let send = send.map(|send| talk.apart(send, &receive, 1)).transpose()?;
     let (rank, size, count) = (talk.rank(), talk.size(), receive.count);
     let tag = if kind == Kind::Inclusive { tag::SCAN } else { tag::EXSCAN };
     talk.name(tag);

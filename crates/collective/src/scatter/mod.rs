@@ -7,7 +7,7 @@ use super::basic::scatter_straight;
 use super::between_groups::with_root;
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
+use super::elements::{Blocks, Part, Parts};
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
@@ -30,9 +30,10 @@ pub fn scatter(
     }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let send = if talk.rank() == circle.root { Some(send.ok_or_else(|| no_buffer("send"))?) } else { None };
-    if let (Some(send), Some(receive)) = (&send, &receive) {
-        check_distinct(send, receive)?;
-    }
+    let send = match (send, &receive) {
+        (Some(send), Some(receive)) => Some(talk.apart(send, receive, circle.size)?),
+        (send, _) => send,
+    };
     let Some(block_len) = receive.or(send).map(|part| part.len()) else {
         return Err(in_place_not_allowed("only the root's data can be in place"));
     };
@@ -81,9 +82,11 @@ pub fn scatterv(
     talk.name(tag::SCATTER);
     let (blocks, receive) =
         (send.as_ref().map(|parts| parts as &dyn Blocks), receive.map(|part| part.buffer()));
-    if let (Some(blocks), Some(receive)) = (blocks, receive) {
-        check_apart(|_| receive, blocks, talk.size())?;
-    }
+    let copied = match (blocks, receive) {
+        (Some(blocks), Some(receive)) => talk.blocks_apart(blocks, |_| receive)?,
+        _ => None,
+    };
+    let blocks = copied.as_ref().map(|blocks| blocks as &dyn Blocks).or(blocks);
     scatter_straight(talk, blocks, receive, root);
     Ok(())
 }

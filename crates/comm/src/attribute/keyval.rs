@@ -1,6 +1,7 @@
 //! Keyvals.
 
 use crate::error::{Error, Result};
+use crate::program::ProgramFunction;
 use heddle_spec::constants as mpi;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -33,7 +34,7 @@ pub enum Copy {
     /// The copy has the same value (`MPI_COMM_DUP_FN`).
     Always,
     /// The program decides.
-    Call(CopyFunction),
+    Call(ProgramFunction<CopyFunction>),
 }
 
 /// The action when a value is deleted.
@@ -42,7 +43,7 @@ pub enum Delete {
     /// Nothing (`MPI_COMM_NULL_DELETE_FN`).
     Nothing,
     /// The program is told.
-    Call(DeleteFunction),
+    Call(ProgramFunction<DeleteFunction>),
 }
 
 /// A keyval.
@@ -160,13 +161,14 @@ impl Keyval {
             Copy::Call(callback) => callback,
         };
         let (mut copied, mut flag) = (std::ptr::null_mut::<c_void>(), 0);
+        let (copy, flag_at) = ((&raw mut copied).cast(), &raw mut flag);
         let value = std::ptr::with_exposed_provenance_mut(value);
         let state = std::ptr::with_exposed_provenance_mut(self.state);
         // SAFETY: the program promised a copy function when it made the keyval; the
         // pointers are to our variables.
-        let code =
-            unsafe { callback(handle, self.number, state, value, (&raw mut copied).cast(), &raw mut flag) };
-        match code {
+        let call =
+            |callback: CopyFunction| unsafe { callback(handle, self.number, state, value, copy, flag_at) };
+        match callback.call(call) {
             mpi::MPI_SUCCESS => Ok((flag != 0).then(|| copied.expose_provenance())),
             code => Err(self.failed("copy", code)),
         }
@@ -178,7 +180,7 @@ impl Keyval {
         let value = std::ptr::with_exposed_provenance_mut(value);
         let state = std::ptr::with_exposed_provenance_mut(self.state);
         // SAFETY: the program promised a delete function when it made the keyval.
-        match unsafe { callback(handle, self.number, value, state) } {
+        match callback.call(|callback| unsafe { callback(handle, self.number, value, state) }) {
             mpi::MPI_SUCCESS => Ok(()),
             code => Err(self.failed("delete", code)),
         }

@@ -142,6 +142,7 @@ impl Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::ProgramFunction;
     use std::ffi::{c_int, c_void};
 
     /// The calls of a test's callbacks, and whether the callbacks fail.
@@ -184,14 +185,14 @@ mod tests {
 
     fn keyval(copy: Copy, log: &mut Log) -> i32 {
         let state = std::ptr::from_mut(log).expose_provenance();
-        create(Target::Comm, copy, Delete::Call(log_delete), state).expect("room")
+        create(Target::Comm, copy, Delete::Call(ProgramFunction::new(log_delete)), state).expect("room")
     }
 
     #[test]
     fn values_are_set_copied_and_deleted_in_order() {
         let mut log = Log::default();
         let (next, never, always) = (
-            keyval(Copy::Call(copy_next), &mut log),
+            keyval(Copy::Call(ProgramFunction::new(copy_next)), &mut log),
             keyval(Copy::Never, &mut log),
             keyval(Copy::Always, &mut log),
         );
@@ -219,7 +220,7 @@ mod tests {
     #[test]
     fn failures_of_callbacks_are_those_of_the_call() {
         let mut log = Log { refuse: true, ..Log::default() };
-        let key = keyval(Copy::Call(copy_next), &mut log);
+        let key = keyval(Copy::Call(ProgramFunction::new(copy_next)), &mut log);
         let attributes = Attributes::default();
         attributes.set(Target::Comm, 1, key, 99).expect("valid");
         assert_eq!(attributes.delete(Target::Comm, 1, key).expect_err("refused").code(), 55);

@@ -3,7 +3,7 @@
 use crate::attached_buffer::Attached;
 use crate::attribute::Attributes;
 use crate::blackboard;
-use crate::errhandler::{self, ErrhandlerCell};
+use crate::errhandler::ErrhandlerCell;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::machines::Machines;
@@ -99,11 +99,7 @@ impl Comm {
     /// A new communicator with the error handler of this one, in its session.
     pub fn child(&self, context: Context, group: Arc<Group>) -> Comm {
         let comm = Comm::new(context, group.in_session(self.session()));
-        let handler = self.errhandler.share();
-        comm.errhandler.set(handler);
-        // This holder only kept the handler alive until here. The handler is alive, so
-        // the holder can be removed.
-        let _ = errhandler::free(handler);
+        comm.errhandler.inherit(&self.errhandler);
         comm
     }
 

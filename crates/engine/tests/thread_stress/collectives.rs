@@ -5,6 +5,7 @@ use heddle_collective::{Part, Reduction};
 use heddle_comm::CommRef;
 use heddle_comm::datatype::{TypeRef, from_handle};
 use heddle_comm::op::{Function, OPS, OpRef, UserOp, free};
+use heddle_comm::program::ProgramFunction;
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 
@@ -149,7 +150,7 @@ unsafe extern "C" fn add(input: *mut c_void, inout: *mut c_void, len: *mut c_int
 fn with_an_operator_of_the_program(thread: &Thread<'_>) {
     let comm = thread.own_comm;
     // SAFETY: the function is used with arrays of `i32` only.
-    let handle = OPS.insert(unsafe { UserOp::new(Function::Int(add), false) });
+    let handle = OPS.insert(unsafe { UserOp::new(Function::Int(ProgramFunction::new(add)), false) });
     let (int, op) = (int(), call(|| OpRef::from_handle(handle)));
     let (mut mine, mut sum) = (vec![thread.number as i32; 300], vec![0; 300]);
     let (send, receive) = (part(&mut mine, 300, &int), part(&mut sum, 300, &int));

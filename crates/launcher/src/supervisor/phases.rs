@@ -30,6 +30,8 @@ impl Supervisor {
             Phase::Running if self.interrupted.is_none() => {
                 self.interrupted = Some(signal);
                 self.pass_on(signal);
+                // A rank that somebody has stopped would not see it.
+                self.pass_on(Signal::SIGCONT);
                 return;
             }
             Phase::Running | Phase::Ending { kill_at: Some(_) } => {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use crate::harness::{Running, eventually, mpiexec};
+use crate::harness::{Report, Running, eventually, mpiexec};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill};
 
@@ -159,4 +159,88 @@ fn nothing_is_left_in_shared_memory() {
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
     };
     eventually("an empty /dev/shm", || names().iter().all(|name| !name.contains("heddle")));
+}
+
+/// Runs a job with at most that many open files.
+fn with_open_files(limit: u64) -> Report {
+    let limit = move || setrlimit(Resource::RLIMIT_NOFILE, limit, limit).map_err(Into::into);
+    let running = Running::start_with(&["-n", "2", "true"], &[], |command| {
+        // SAFETY: the closure makes a system call only.
+        unsafe { command.pre_exec(limit) }
+    });
+    running.finish()
+}
+
+#[test]
+fn few_open_files_are_enough_or_named() {
+    for limit in [5, 8, 12] {
+        with_open_files(limit).failed(1, &["open files", "ulimit -n"]);
+    }
+    with_open_files(30).went_well();
+}
+
+/// A filter of system calls that refuses `waitid`.
+fn refuse_waitid() -> std::io::Result<()> {
+    use nix::libc::*;
+    let load_number = sock_filter { code: (BPF_LD | BPF_W | BPF_ABS) as u16, jt: 0, jf: 0, k: 0 };
+    let is_waitid =
+        sock_filter { code: (BPF_JMP | BPF_JEQ | BPF_K) as u16, jt: 0, jf: 1, k: SYS_waitid as u32 };
+    let answer = |k| sock_filter { code: (BPF_RET | BPF_K) as u16, jt: 0, jf: 0, k };
+    let mut program =
+        [load_number, is_waitid, answer(SECCOMP_RET_ERRNO | EPERM as u32), answer(SECCOMP_RET_ALLOW)];
+    let filter = sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: the call takes numbers only.
+    if unsafe { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: the program outlives the call.
+    match unsafe { prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &raw const filter) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+#[test]
+fn a_system_that_refuses_waitid_kills_no_rank() {
+    let run = |arguments: &[&str]| {
+        let running = Running::start_with(arguments, &[], |command| {
+            // SAFETY: the closure makes system calls only.
+            unsafe { command.pre_exec(refuse_waitid) }
+        });
+        running.finish()
+    };
+    run(&["-n", "2", "sh", "-c", "sleep 0.3; exit 0"]).went_well();
+    run(&["-n", "2", "sh", "-c", "exit 4"]).failed(4, &["code 4"]);
+}
+
+/// Hides `/proc` from a process and its children.
+fn hide_proc() -> std::io::Result<()> {
+    use nix::libc::*;
+    let (none, null) = (c"none".as_ptr(), std::ptr::null());
+    // SAFETY: the call takes a number.
+    if unsafe { unshare(CLONE_NEWNS) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: the texts are C strings, and there is no data.
+    if unsafe { mount(none, c"/".as_ptr(), null, MS_REC | MS_PRIVATE, null.cast()) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: the texts are C strings, and there is no data.
+    match unsafe { mount(none, c"/proc".as_ptr(), c"tmpfs".as_ptr(), 0, null.cast()) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+#[test]
+fn a_machine_without_proc_is_named() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: only root can hide /proc");
+        return;
+    }
+    let running = Running::start_with(&["-n", "1", "true"], &[], |command| {
+        // SAFETY: the closure makes system calls only.
+        unsafe { command.pre_exec(hide_proc) }
+    });
+    running.finish().failed(1, &["no /proc"]);
 }

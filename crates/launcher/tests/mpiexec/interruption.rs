@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 
 use nix::sys::signal::{SigHandler, Signal, signal};
 
-use crate::harness::Running;
+use crate::harness::{Running, eventually};
 
 const OBEDIENT: &[&str] = &["-n", "3", "@rank", "init", "park"];
 
@@ -34,6 +34,21 @@ fn ranks_may_end_well_after_a_signal() {
     let rest = std::io::read_to_string(reader).expect("text");
     let report = running.finish();
     assert_eq!((report.code(), report.said(), rest.as_str()), (0, Vec::new(), "saved\nsaved\n"));
+}
+
+#[test]
+fn stopped_ranks_end_with_the_first_signal() {
+    let running = Running::start(OBEDIENT);
+    for pid in running.wait_for(3, "@rank init park") {
+        nix::sys::signal::kill(pid, Signal::SIGSTOP).expect("stopping a rank");
+        // Until it has stopped, it may see another signal first.
+        eventually("a stopped rank", || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+        });
+    }
+    running.signal(Signal::SIGTERM);
+    running.finish().failed(128 + Signal::SIGTERM as i32, &["ended by SIGTERM"]);
 }
 
 #[test]

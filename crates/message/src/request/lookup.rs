@@ -14,6 +14,12 @@ pub fn handle(id: RequestId) -> usize {
     encode(Kind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
 }
 
+/// Makes the handle of a live request one that names nothing, because the program has freed it while its
+/// operation goes on. The caller has the right to free it.
+pub fn forget_handle(id: RequestId) {
+    at(id).names().rename();
+}
+
 /// The index in the handle of a send that was complete when its call returned: such a send needs no slot.
 const DONE: u32 = u32::MAX;
 

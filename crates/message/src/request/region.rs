@@ -1,18 +1,23 @@
-//! The memory of the slots: one range of addresses, so that one multiplication gives a slot's
-//! address. The first use reserves the range; only the part that holds slots is backed by memory. The
-//! range is never given back.
+//! The memory of the slots: one range of addresses, so that one multiplication gives a slot's address. The
+//! first use chooses where it begins: far below all that the process has mapped, since the kernel gives
+//! addresses from the top down. So nothing else comes into its way, and it needs no reservation, which would
+//! count against a limit of the process's addresses (ulimit -v). The range is never given back.
 
 use crate::error::Error;
 use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_spec::constants as mpi;
 use std::ptr::{null_mut, without_provenance_mut};
 
-/// The largest number of slots that are reserved. The number is smaller if the addresses of
-/// the process are limited.
+/// The largest number of slots. It is smaller if the addresses of the process are limited, or if something
+/// else lies in the way.
 pub(super) const MOST: usize = 1 << 24;
 
-/// The smallest number of slots that are worth reserving. If there is no room for them, no slots are made.
-const LEAST: usize = 1 << 12;
+/// The distances below another mapping at which the range may begin, in bytes, by preference.
+/// (ThreadSanitizer has no room for a program's memory much farther down.)
+const DISTANCES: [usize; 3] = [256 << 30, 32 << 30, 4 << 30];
+
+/// The range begins at a multiple of this, so that it can have huge pages.
+const ALIGNMENT: usize = 2 << 20;
 
 /// The error when all slots are in use and no more can be made, because no addresses or no memory are left.
 ///
@@ -41,16 +46,15 @@ pub(super) struct Region<T> {
 #[derive(Debug)]
 pub(super) struct Growth {
     slots: usize,
-    reserved: usize,
     /// The number of bytes, from the base on, that are backed by memory.
     backed: usize,
-    /// The number of slots that may be reserved.
+    /// The most slots.
     most: usize,
 }
 
 impl Growth {
     pub(super) const fn up_to(most: usize) -> Growth {
-        Growth { slots: 0, reserved: 0, backed: 0, most }
+        Growth { slots: 0, backed: 0, most }
     }
 
     /// The number of slots.
@@ -80,7 +84,7 @@ impl<T> Region<T> {
         unsafe { &*slot }
     }
 
-    /// Adds `count` slots; fewer if fewer are left of those reserved, but at least one.
+    /// Adds `count` slots; fewer if fewer are left, but at least one.
     ///
     /// # Errors
     /// If no address or no memory is left even for one slot. Then the number of slots is unchanged.
@@ -91,27 +95,16 @@ impl<T> Region<T> {
         slot: impl Fn() -> T,
     ) -> Result<(), OutOfRequests> {
         let size = size_of::<T>();
-        if growth.reserved == 0 {
-            self.reserve(growth)?;
-        }
-        let count = count.min(growth.reserved - growth.slots);
+        let count = count.min(growth.most - growth.slots);
         if count == 0 {
             return Err(OutOfRequests);
         }
-        let base = self.base.load(Ordering::Relaxed);
         let end = ((growth.slots + count) * size).next_multiple_of(page_size());
         if end > growth.backed {
-            // SAFETY: the address lies in the reserved range, at a multiple of the page size.
-            let from = unsafe { base.byte_add(growth.backed) };
-            // SAFETY: this range reserved the memory, and no thread uses it yet.
-            let status = unsafe {
-                libc::mprotect(from.cast(), end - growth.backed, libc::PROT_READ | libc::PROT_WRITE)
-            };
-            if status != 0 {
-                return Err(OutOfRequests);
-            }
+            self.back(growth.backed, end)?;
             growth.backed = end;
         }
+        let base = self.base.load(Ordering::Relaxed);
         for index in growth.slots..growth.slots + count {
             // SAFETY: the slot lies in the range that is backed by memory.
             let new = unsafe { base.add(index) };
@@ -122,26 +115,51 @@ impl<T> Region<T> {
         Ok(())
     }
 
-    /// Reserves addresses for `growth.most` slots, since unused addresses cost nothing. If the system
-    /// refuses, tries half the number, and so on.
+    /// Backs the bytes of the range from `from` to `end` with memory.
     #[cold]
-    fn reserve(&self, growth: &mut Growth) -> Result<(), OutOfRequests> {
-        let mut reserved = growth.most;
-        while reserved >= LEAST.min(growth.most) {
-            let bytes = (reserved * size_of::<T>()).next_multiple_of(page_size());
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            let anywhere = without_provenance_mut(0);
-            // SAFETY: the call makes a new mapping; it touches no memory that is in use.
-            let base = unsafe { libc::mmap(anywhere, bytes, libc::PROT_NONE, flags, -1, 0) };
-            if base != libc::MAP_FAILED {
-                growth.reserved = reserved;
-                self.base.store(base.cast(), Ordering::Relaxed);
-                return Ok(());
-            }
-            reserved /= 2;
+    fn back(&self, from: usize, end: usize) -> Result<(), OutOfRequests> {
+        let base = self.base.load(Ordering::Relaxed);
+        if !base.is_null() {
+            return map_at(base.addr() + from, end - from).map(drop).ok_or(OutOfRequests);
         }
-        Err(OutOfRequests)
+        let near = somewhere().ok_or(OutOfRequests)?;
+        let bases = DISTANCES.iter().filter_map(|distance| near.checked_sub(*distance));
+        let base = bases.map(|base| base & !(ALIGNMENT - 1)).find_map(|base| map_at(base, end));
+        self.base.store(base.ok_or(OutOfRequests)?.cast(), Ordering::Relaxed);
+        Ok(())
     }
+}
+
+const FLAGS: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+
+/// The address of a page that the kernel gives now.
+fn somewhere() -> Option<usize> {
+    let (anywhere, bytes) = (without_provenance_mut(0), page_size());
+    // SAFETY: the call makes a new mapping; it touches no memory that is in use.
+    let page = unsafe { libc::mmap(anywhere, bytes, libc::PROT_NONE, FLAGS, -1, 0) };
+    if page == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: the mapping was made just now, and nothing uses it.
+    unsafe { libc::munmap(page, bytes) };
+    Some(page.addr())
+}
+
+/// Maps memory at an address, unless the system refuses or something else is there.
+fn map_at(address: usize, bytes: usize) -> Option<*mut libc::c_void> {
+    let (there, access) = (without_provenance_mut(address), libc::PROT_READ | libc::PROT_WRITE);
+    // SAFETY: the call makes a new mapping in place of none.
+    let mapped = unsafe { libc::mmap(there, bytes, access, FLAGS | libc::MAP_FIXED_NOREPLACE, -1, 0) };
+    if mapped == libc::MAP_FAILED {
+        return None;
+    }
+    if mapped.addr() != address {
+        // A kernel before Linux 4.17, where something else is there.
+        // SAFETY: the mapping was made just now, and nothing uses it.
+        unsafe { libc::munmap(mapped, bytes) };
+        return None;
+    }
+    Some(mapped)
 }
 
 fn page_size() -> usize {

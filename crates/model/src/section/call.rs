@@ -8,7 +8,8 @@ use std::cell::Cell;
 use std::hint::black_box;
 
 thread_local! {
-    /// The number of MPI calls that this thread is inside of: user callbacks may call MPI again.
+    /// The number of MPI calls that this thread is inside of. In a function of the program that a call runs
+    /// it counts from 0 again.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// The thread's entry into the call section, while it holds it.
     static ENTRY: Cell<Option<Entry>> = const { Cell::new(None) };
@@ -50,8 +51,8 @@ impl CallSection {
         self.lock.is_some()
     }
 
-    /// Runs the body of a call inside the critical section. Calls may be nested: user
-    /// callbacks may call MPI again.
+    /// Runs the body of a call inside the critical section. Calls may be nested: callbacks of events, which
+    /// run inside, may call MPI again.
     #[inline(always)]
     pub fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
         if let Some(lock) = &self.lock {
@@ -78,6 +79,17 @@ impl CallSection {
                 result
             }
             _ => wait(),
+        }
+    }
+
+    /// Runs a function of the program outside of the critical section, as if the thread were in no call: MPI
+    /// calls of the function enter it by themselves. Afterwards the thread enters again on the path by which
+    /// it was inside.
+    #[inline]
+    pub fn for_program<R>(&self, function: impl FnOnce() -> R) -> R {
+        match (&self.lock, DEPTH.get()) {
+            (Some(lock), 1..) => left(lock, function),
+            _ => function(),
         }
     }
 
@@ -113,6 +125,23 @@ fn leave(lock: &SectionLock) {
     }
 }
 
+fn left<R>(lock: &SectionLock, function: impl FnOnce() -> R) -> R {
+    let depth = DEPTH.replace(0);
+    // None for a thread that is outside already, because it waits within its call.
+    let path = ENTRY.take().map(|entry| {
+        let path = entry.path;
+        ENTRY.set(Some(entry));
+        release(lock);
+        path
+    });
+    let result = function();
+    if let Some(path) = path {
+        acquire(lock, path);
+    }
+    DEPTH.set(depth);
+    result
+}
+
 fn acquire(lock: &SectionLock, path: Path) {
     let token = lock.enter(path, Row::of(Section::Call));
     ENTRY.set(Some(Entry { token, path, work_before: work() }));
@@ -123,4 +152,51 @@ fn release(lock: &SectionLock) {
     Row::of(Section::Call).left_call(entry.path, work() != entry.work_before);
     // SAFETY: the token is that of this thread's entry, which it has not left yet: `ENTRY` held it.
     unsafe { lock.leave(entry.token) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn global() -> CallSection {
+        Model { granularity: Granularity::Global, ..Model::default() }.call_section(true)
+    }
+
+    /// Makes an MPI call in another thread; returns when it is over.
+    fn call_elsewhere(calls: &CallSection) {
+        std::thread::scope(|scope| scope.spawn(|| calls.inside(|| ())).join().expect("the call ends"));
+    }
+
+    #[test]
+    fn a_function_of_the_program_keeps_no_other_thread_out() {
+        let calls = global();
+        calls.inside(|| {
+            calls.for_program(|| call_elsewhere(&calls));
+            assert!(ENTRY.take().map(|entry| ENTRY.set(Some(entry))).is_some(), "the thread is inside again");
+        });
+        call_elsewhere(&calls);
+    }
+
+    #[test]
+    fn a_call_of_such_a_function_enters_by_itself() {
+        let calls = global();
+        calls.inside(|| {
+            calls.for_program(|| {
+                assert_eq!(DEPTH.get(), 0);
+                calls.inside(|| {
+                    assert_eq!(DEPTH.get(), 1);
+                    calls.for_program(|| call_elsewhere(&calls));
+                });
+                call_elsewhere(&calls);
+            });
+            assert_eq!(DEPTH.get(), 1);
+        });
+    }
+
+    #[test]
+    fn a_thread_that_waits_outside_stays_there() {
+        let calls = global();
+        calls.inside(|| calls.outside(|| calls.for_program(|| call_elsewhere(&calls))));
+        call_elsewhere(&calls);
+    }
 }

@@ -43,6 +43,12 @@ impl<D> Names<'_, D> {
     }
 
     #[inline(always)]
+    /// Gives a live request another generation, so that its handle names nothing from now on. It stays live
+    /// for a collection.
+    pub fn rename(&self) {
+        let _ = self.set_generation(|last| last + 2);
+    }
+
     fn set_generation(&self, next: impl FnOnce(u32) -> u32) -> u32 {
         let generation = next(self.generation.load(Ordering::Relaxed)) & 0x00ff_ffff;
         // Release: pairs with the Acquire in `roots`.
@@ -89,11 +95,15 @@ mod tests {
                 assert_eq!((generation.load(Ordering::Relaxed), roots()), (begun, vec![round, 0]));
                 let parts = Parts { index: 7, generation: begun };
                 assert_eq!(decode(Kind::Request, encode(Kind::Request, parts)), Some(parts));
+                names.rename();
+                let renamed = generation.load(Ordering::Relaxed);
+                assert!(renamed & 1 == 1 && renamed <= LAST && renamed != begun, "{renamed:#x}");
+                assert_eq!(roots(), vec![round, 0]);
                 names.end();
                 let ended = generation.load(Ordering::Relaxed);
                 assert!(ended & 1 == 0 && ended <= LAST, "{ended:#x} after {begun:#x}");
                 assert!(!earlier.contains(&ended) && roots().is_empty());
-                earlier.extend([begun, ended]);
+                earlier.extend([begun, renamed, ended]);
             }
         }
     }

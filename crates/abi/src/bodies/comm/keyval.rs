@@ -3,8 +3,10 @@
 use crate::argument::{Callback, Out};
 use crate::error::{Error, Result};
 use heddle_comm::attribute::{self, Copy, CopyFunction, Delete, DeleteFunction, Target};
+use heddle_comm::program::ProgramFunction;
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
+use std::mem::transmute;
 
 fn create(
     target: Target,
@@ -19,7 +21,9 @@ fn create(
         mpi::MPI_DUP_FN => Copy::Always,
         // SAFETY: the program promises that the address is that of a copy function; all kinds have the same
         // form, as a handle is a word.
-        _ => Copy::Call(unsafe { std::mem::transmute::<*const c_void, CopyFunction>(copy.address) }),
+        _ => Copy::Call(ProgramFunction::new(unsafe {
+            transmute::<*const c_void, CopyFunction>(copy.address)
+        })),
     };
     let delete = match delete.address.addr() {
         mpi::MPI_NULL_DELETE_FN => Delete::Nothing,
@@ -29,7 +33,9 @@ fn create(
         }
         // SAFETY: the program promises that the address is that of a delete function; all kinds have the same
         // form, as a handle is a word.
-        _ => Delete::Call(unsafe { std::mem::transmute::<*const c_void, DeleteFunction>(delete.address) }),
+        _ => Delete::Call(ProgramFunction::new(unsafe {
+            transmute::<*const c_void, DeleteFunction>(delete.address)
+        })),
     };
     *keyval = attribute::create(target, copy, delete, state.expose_provenance())?;
     Ok(())
