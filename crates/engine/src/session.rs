@@ -85,13 +85,15 @@ pub fn pset_name(number: i32) -> Result<&'static str> {
     })
 }
 
-/// The group of a process set, in a session.
+/// The group of a process set, in a session. Case makes no difference, unless `HEDDLE_STRICT` says so.
 ///
 /// # Errors
 /// `MPI_ERR_ARG` if there is no process set of this name; `MPI_ERR_OTHER` if MPI is not in use.
 pub fn group_of_pset(session: &Arc<Session>, name: &str) -> Result<Arc<Group>> {
     let domain = domain::current()?;
-    let group = match PSETS.iter().position(|known| *known == name) {
+    let is_named =
+        |known: &&str| *known == name || !heddle_settings::is_strict() && known.eq_ignore_ascii_case(name);
+    let group = match PSETS.iter().position(is_named) {
         Some(0) => Group::all(domain.size()),
         Some(_) => Group::from_world_ranks(vec![domain.rank() as u32]),
         None => {
