@@ -68,7 +68,7 @@ static struct kind *kinds(size_t *count) {
         KIND(MPI_UINT64_T, 8, int64, true), KIND(MPI_AINT, 8, int64, true), KIND(MPI_OFFSET, 8, int64, true),
         KIND(MPI_COUNT, 8, int64, true), KIND(MPI_C_BOOL, 1, truth, true), KIND(MPI_INTEGER, 4, int32, true),
         KIND(MPI_INTEGER1, 1, int8, true), KIND(MPI_INTEGER2, 2, int16, true), KIND(MPI_INTEGER4, 4, int32, true),
-        KIND(MPI_INTEGER8, 8, int64, true), KIND(MPI_LOGICAL, 4, truth, true), KIND(MPI_CHAR, 1, int8, false),
+        KIND(MPI_INTEGER8, 8, int64, true), KIND(MPI_LOGICAL, 4, truth, true), KIND(MPI_CHAR, 1, int8, true),
         KIND(MPI_FLOAT, 4, float, false), KIND(MPI_DOUBLE, 8, double, false), KIND(MPI_LONG_DOUBLE, 16, long_double, false),
         KIND(MPI_REAL, 4, float, false), KIND(MPI_DOUBLE_PRECISION, 8, double, false), KIND(MPI_REAL4, 4, float, false),
         KIND(MPI_REAL8, 8, double, false), KIND(MPI_COMPLEX, 8, float_complex, false),
@@ -150,6 +150,8 @@ static void try(const struct kind *kind, const struct operator *op, MPI_Aint dis
     if (code != MPI_SUCCESS) {
         MPI_Error_class(code, &class);
         CHECK_EQ(class, MPI_ERR_OP);
+        // tests/c/leniency.c is about the types on which accumulates accept more than reductions do.
+        if (strncmp(kind->name, "MPI_INTEGER", 11) == 0) return;
         CHECK_CLASS(MPI_Accumulate(operand, N, kind->type, next, disp, N, kind->type, op->op, win), MPI_ERR_OP);
         CHECK_CLASS(MPI_Get_accumulate(operand, N, kind->type, got, N, kind->type, next, disp, N, kind->type, op->op, win), MPI_ERR_OP);
         CHECK_CLASS(MPI_Fetch_and_op(operand, got, kind->type, next, disp, op->op, win), MPI_ERR_OP);
@@ -200,10 +202,7 @@ static void swap(const struct kind *kind, MPI_Aint disp) {
     CHECK_OK(MPI_Put(first, 1, kind->type, next, disp, 1, kind->type, at.win));
     CHECK_OK(MPI_Win_flush(next, at.win));
     if (!kind->swaps) {
-        // C's char is text, which the standard does not name here; libraries differ.
-        if (kind->type != MPI_CHAR) {
-            CHECK_CLASS(MPI_Compare_and_swap(second, first, got, kind->type, next, disp, at.win), MPI_ERR_TYPE);
-        }
+        CHECK_CLASS(MPI_Compare_and_swap(second, first, got, kind->type, next, disp, at.win), MPI_ERR_TYPE);
         return;
     }
     // Equal: swapped. Different: not.

@@ -48,7 +48,6 @@ static void outside_of_epochs(void) {
 
 static void epochs(void) {
     int flag;
-    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Group self, group;
     CHECK_OK(MPI_Win_get_group(win, &group));
     CHECK_OK(MPI_Group_incl(group, 1, &check_rank, &self));
@@ -91,7 +90,6 @@ static void epochs(void) {
     CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOCHECK, win), MPI_ERR_RMA_SYNC);
     if (check_size > 1) CHECK_CLASS(GOOD_PUT, MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_flush(check_rank, win), MPI_ERR_RMA_SYNC);
-    CHECK_CLASS(MPI_Rput(origin, 1, MPI_LONG, check_rank, 0, 1, MPI_LONG, win, &request), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
     CHECK_OK(MPI_Put(origin, 1, MPI_LONG, check_rank, 1, 1, MPI_LONG, win));
     CHECK_OK(MPI_Win_test(win, &flag));
@@ -114,7 +112,6 @@ static void epochs(void) {
     // Fences.
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK_OK(GOOD_PUT);
-    CHECK_CLASS(MPI_Rput(origin, 1, MPI_LONG, next, 0, 1, MPI_LONG, win, &request), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_flush(next, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_flush_all(win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_unlock(next, win), MPI_ERR_RMA_SYNC);

@@ -4,7 +4,7 @@ use super::elements::Elements;
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::op::{OpRef, UserOp};
-use heddle_datatype::{Kernel, kernel};
+use heddle_datatype::{Kernel, Table, kernel};
 use heddle_objects::table::Ref;
 use heddle_spec::constants as mpi;
 
@@ -22,12 +22,14 @@ impl<'a> Reduction<'a> {
     /// The operator `op` on elements of `datatype`, whose handle is `handle`.
     ///
     /// # Errors
-    /// `MPI_ERR_OP` if the standard does not define the operator on the datatype.
+    /// `MPI_ERR_OP` if the operator is not defined on the datatype.
     pub fn new(op: &'a OpRef, datatype: &'a TypeRef, handle: usize) -> Result<Reduction<'a>> {
         let kernel = match op {
             OpRef::User(_) => None,
             OpRef::Predefined(op) if op.is_reduction() => {
-                Some(kernel(*op, datatype).map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?)
+                let table = if heddle_settings::is_strict() { Table::Standard } else { Table::Reduction };
+                let kernel = kernel(*op, datatype, table);
+                Some(kernel.map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?)
             }
             OpRef::Predefined(op) => {
                 let message = format!("{} is for one-sided communication, not for reductions", op.name());

@@ -113,7 +113,11 @@ pub enum Class {
     MultiLanguage,
     /// A value and its index, for `MPI_MINLOC` and `MPI_MAXLOC`.
     Pair,
-    /// Characters and `MPI_PACKED`: moved, never computed with.
+    /// `MPI_CHAR`, which the standard's table lacks.
+    CCharacter,
+    /// `MPI_CHARACTER`, which the standard's table lacks.
+    FortranCharacter,
+    /// `MPI_WCHAR` and `MPI_PACKED`: moved, never computed with.
     Opaque,
 }
 

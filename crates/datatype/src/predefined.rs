@@ -120,7 +120,7 @@ predefined! {
     MPI_COMPLEX: C32, Complex;
     MPI_DOUBLE_PRECISION: F64, Floating;
     MPI_DOUBLE_COMPLEX: C64, Complex;
-    MPI_CHARACTER: U8, Opaque;
+    MPI_CHARACTER: U8, FortranCharacter;
     MPI_LONG_DOUBLE: LongDouble, Floating;
     MPI_C_LONG_DOUBLE_COMPLEX: CLongDouble, Complex;
     MPI_CXX_LONG_DOUBLE_COMPLEX: CLongDouble, Complex;
@@ -138,7 +138,7 @@ predefined! {
     MPI_WCHAR: I32, Opaque;
     MPI_INT8_T: I8, CInteger;
     MPI_UINT8_T: U8, CInteger;
-    MPI_CHAR: U8, Opaque;
+    MPI_CHAR: U8, CCharacter;
     MPI_SIGNED_CHAR: I8, CInteger;
     MPI_UNSIGNED_CHAR: U8, CInteger;
     MPI_BYTE: U8, Byte;

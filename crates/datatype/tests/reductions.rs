@@ -1,6 +1,6 @@
 //! Every predefined operator on every predefined type, against a naive computation, in unaligned buffers.
 
-use heddle_datatype::{Class, Datatype, Kind, Op, all_predefined, kernel, supports, types};
+use heddle_datatype::{Basic, Class, Datatype, Kind, Op, Table, all_predefined, kernel, supports, types};
 use proptest::prelude::*;
 
 /// A number that every element type in question can hold exactly, or nearly all of an integer's range.
@@ -165,9 +165,14 @@ fn number(kind: Kind, seed: (i128, i8, i8)) -> Number {
     }
 }
 
+/// A C character is the integer that the compiler takes it for.
+fn computed_as(basic: &Basic) -> Kind {
+    if basic.name == "MPI_CHAR" && std::ffi::c_char::MIN != 0 { Kind::I8 } else { basic.kind }
+}
+
 /// Runs a kernel on unaligned copies of the buffers.
 fn run(op: Op, datatype: &Datatype, input: &[u8], inout: &[u8], count: usize) -> Vec<u8> {
-    let kernel = kernel(op, datatype).expect("an operator that is allowed");
+    let kernel = kernel(op, datatype, Table::Accumulate).expect("an operator that is allowed");
     let input: Vec<u8> = [&[0][..], input].concat();
     let mut memory: Vec<u8> = [&[0; 3][..], inout].concat();
     // SAFETY: both hold `count` elements behind the first bytes.
@@ -181,17 +186,18 @@ proptest! {
         for datatype in all_predefined() {
             let basic = datatype.predefined_basic().expect("a predefined type");
             for op in Op::ALL {
-                if basic.class == Class::Pair || !supports(op, datatype) {
+                if basic.class == Class::Pair || !supports(op, datatype, Table::Accumulate) {
                     continue;
                 }
+                let kind = computed_as(basic);
                 let pairs: Vec<_> =
-                    seeds.iter().map(|(a, b)| (number(basic.kind, *a), number(basic.kind, *b))).collect();
-                let input: Vec<u8> = pairs.iter().flat_map(|(a, _)| encode(basic.kind, *a)).collect();
-                let inout: Vec<u8> = pairs.iter().flat_map(|(_, b)| encode(basic.kind, *b)).collect();
+                    seeds.iter().map(|(a, b)| (number(kind, *a), number(kind, *b))).collect();
+                let input: Vec<u8> = pairs.iter().flat_map(|(a, _)| encode(kind, *a)).collect();
+                let inout: Vec<u8> = pairs.iter().flat_map(|(_, b)| encode(kind, *b)).collect();
                 let result = run(op, datatype, &input, &inout, pairs.len());
                 for ((a, b), bytes) in pairs.iter().zip(result.chunks(datatype.extent() as usize)) {
-                    let expected = decode(basic.kind, &encode(basic.kind, naive(op, *a, *b)));
-                    prop_assert_eq!(decode(basic.kind, bytes), expected, "{:?} {} {:?} {:?}", op, basic.name, a, b);
+                    let expected = decode(kind, &encode(kind, naive(op, *a, *b)));
+                    prop_assert_eq!(decode(kind, bytes), expected, "{:?} {} {:?} {:?}", op, basic.name, a, b);
                 }
             }
         }
@@ -245,7 +251,10 @@ proptest! {
 
 #[test]
 fn the_standards_table() {
-    use Class::{Byte, CInteger, Complex, Floating, FortranInteger, Logical, MultiLanguage, Opaque, Pair};
+    use Class::{
+        Byte, CCharacter, CInteger, Complex, Floating, FortranCharacter, FortranInteger, Logical,
+        MultiLanguage, Opaque, Pair,
+    };
     let table: [(&[Op], &[Class]); 5] = [
         (&[Op::Max, Op::Min], &[CInteger, FortranInteger, Floating, MultiLanguage]),
         (&[Op::Sum, Op::Prod], &[CInteger, FortranInteger, Floating, Complex, MultiLanguage]),
@@ -263,15 +272,50 @@ fn the_standards_table() {
                         Kind::LongDouble | Kind::CLongDouble | Kind::LongDoubleI32 | Kind::F128 | Kind::C128
                     );
                 let expected = classes.contains(&basic.class) && here;
-                assert_eq!(supports(*op, datatype), expected, "{op:?} on {}", basic.name);
+                assert_eq!(supports(*op, datatype, Table::Standard), expected, "{op:?} on {}", basic.name);
             }
         }
-        assert!(supports(Op::Replace, datatype) || basic.class == Pair, "{}", basic.name);
+        assert!(supports(Op::Replace, datatype, Table::Standard) || basic.class == Pair, "{}", basic.name);
         assert_eq!(
-            basic.class == Opaque,
+            matches!(basic.class, Opaque | CCharacter | FortranCharacter),
             ["MPI_CHAR", "MPI_WCHAR", "MPI_CHARACTER", "MPI_PACKED"].contains(&basic.name)
         );
     }
+}
+
+#[test]
+fn what_other_libraries_accept_beyond_the_standards_table() {
+    use Op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Prod, Sum};
+    let everything = [Sum, Prod, Min, Max, Band, Bor, Bxor, Land, Lor, Lxor];
+    let without_order = [Sum, Prod, Band, Bor, Bxor, Land, Lor, Lxor];
+    let logical = [Land, Lor, Lxor];
+    let more = |table| {
+        let of = |datatype| Op::ALL.into_iter().filter(move |op| supports(*op, datatype, table));
+        let mut more = Vec::new();
+        for datatype in all_predefined() {
+            let name = datatype.predefined_basic().expect("a predefined type").name;
+            let new = of(datatype).filter(|op| !supports(*op, datatype, Table::Standard));
+            more.extend(new.map(|op| (name, op.name())));
+        }
+        more.sort_unstable();
+        more
+    };
+    let listed = |rows: &[(&'static str, &[Op])]| {
+        let mut list: Vec<_> =
+            rows.iter().flat_map(|(name, ops)| ops.iter().map(|op| (*name, op.name()))).collect();
+        list.sort_unstable();
+        list
+    };
+    assert_eq!(more(Table::Standard), []);
+    assert_eq!(more(Table::Reduction), listed(&[("MPI_CHAR", &everything)]));
+    let accumulates: [(&str, &[Op]); 5] = [
+        ("MPI_CHAR", &everything),
+        ("MPI_CHARACTER", &without_order),
+        ("MPI_INTEGER1", &logical),
+        ("MPI_INTEGER2", &logical),
+        ("MPI_INTEGER8", &logical),
+    ];
+    assert_eq!(more(Table::Accumulate), listed(&accumulates));
 }
 
 #[test]
@@ -287,8 +331,8 @@ fn operators_are_found_by_their_handles() {
 #[test]
 fn derived_types_and_wrong_types_are_refused_with_a_reason() {
     let duplicate = Datatype::dup(&(&types::MPI_INT).into()).expect("a duplicate");
-    let error = kernel(Op::Sum, &duplicate).expect_err("a derived type").to_string();
+    let error = kernel(Op::Sum, &duplicate, Table::Accumulate).expect_err("a derived type").to_string();
     assert!(error.contains("MPI_SUM") && error.contains("MPI_Op_create"), "{error}");
-    let error = kernel(Op::Band, &types::MPI_DOUBLE).expect_err("not allowed").to_string();
+    let error = kernel(Op::Band, &types::MPI_DOUBLE, Table::Accumulate).expect_err("not allowed").to_string();
     assert!(error.contains("MPI_BAND") && error.contains("MPI_DOUBLE"), "{error}");
 }

@@ -88,9 +88,11 @@ pub fn pset_name(number: i32) -> Result<&'static str> {
     })
 }
 
-/// The number of the process set with this name.
+/// The number of the process set with this name. Case makes no difference, unless `HEDDLE_STRICT` says so.
 pub(crate) fn pset_number(name: &str) -> Option<usize> {
-    PSETS.iter().position(|known| *known == name)
+    let is_named =
+        |known: &&str| *known == name || !heddle_settings::is_strict() && known.eq_ignore_ascii_case(name);
+    PSETS.iter().position(is_named)
 }
 
 /// The group of a process set, in a session.

@@ -4,8 +4,8 @@
 //! This crate is the one place that describes a setting: `heddle info`, MPI_T and the reference page
 //! (`docs/reference.md`) come from [`Variable::all`] and [`info_keys`]. The crate stands on `heddle-model`,
 //! which describes the parts of a model, and on `heddle-bootstrap`; `heddle-message`, `heddle-comm`,
-//! `heddle-collective`, `heddle-engine`, `heddle-tool` and `heddle-cli` use it. All functions may be called
-//! by any thread.
+//! `heddle-p2p`, `heddle-collective`, `heddle-engine`, `heddle-tool`, `heddle-abi` and `heddle-cli` use it.
+//! All functions may be called by any thread.
 //!
 //! | file | idea |
 //! |---|---|
@@ -54,6 +54,8 @@ pub struct Settings {
     pub blackboards: bool,
     /// `HEDDLE_UNEXPECTED_BYTES`: the memory for unexpected messages of a VNI, beyond which senders wait.
     pub unexpected_bytes: usize,
+    /// `HEDDLE_STRICT`: whether what the standard calls an error is refused where other libraries accept it.
+    pub strict: bool,
     /// `HEDDLE_STATS`: whether the process prints its counters at the end.
     pub statistics: bool,
     /// `HEDDLE_BOOTSTRAP`: the launcher that has started the process.
@@ -133,6 +135,16 @@ pub const SETTINGS: &[Setting<Settings>] = &[
             bytes => bytes.to_string(),
         },
         check: |text| bytes(text).map(drop),
+    },
+    Setting {
+        variable: "HEDDLE_STRICT",
+        meaning: "whether Heddle refuses what the standard calls an error where MPICH, Open MPI and Intel MPI all accept it; docs/leniency.md lists that",
+        values: Values::Names,
+        common: true,
+        allowed: || ON_OR_OFF.to_owned(),
+        default: "off",
+        get: |settings| on_or_off(settings.strict),
+        check: |text| switch(text).map(drop),
     },
     Setting {
         variable: "HEDDLE_STATS",
@@ -329,6 +341,7 @@ impl Settings {
             single_copy: variable_or("HEDDLE_SINGLE_COPY", true, switch)?,
             blackboards: variable_or("HEDDLE_BLACKBOARDS", true, switch)?,
             unexpected_bytes: variable_or("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
+            strict: variable_or("HEDDLE_STRICT", false, switch)?,
             statistics: variable_or("HEDDLE_STATS", false, switch)?,
             bootstrap: variable_or("HEDDLE_BOOTSTRAP", Mechanism::Auto, bootstrap)?,
             fabric: variable_or("HEDDLE_FABRIC", AUTO.to_owned(), fabric)?,
@@ -391,6 +404,12 @@ static IN_FORCE: OnceLock<Settings> = OnceLock::new();
 /// The settings with which MPI was initialised; `None` before that.
 pub fn in_force() -> Option<&'static Settings> {
     IN_FORCE.get()
+}
+
+/// Returns true if `HEDDLE_STRICT` is on. Every check that is left out for programs which other libraries run
+/// asks here; `docs/leniency.md` lists these checks.
+pub fn is_strict() -> bool {
+    in_force().is_some_and(|settings| settings.strict)
 }
 
 /// Puts settings in force for the rest of the process, and returns those in force: the first caller's.

@@ -19,8 +19,7 @@ use crate::far::Far;
 use crate::operator::{Accumulate, combine, unaligned};
 use crate::place::{Memory, Place, check_fit, with_bytes};
 use crate::remote::Remote;
-use heddle_datatype::Op;
-use heddle_datatype::{Basic, Class};
+use heddle_datatype::{Op, Table};
 use heddle_message::buffer::Buffer;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -146,7 +145,7 @@ impl Place<'_> {
     /// predefined one.
     ///
     /// # Errors
-    /// `MPI_ERR_TYPE` if the standard does not allow the type; `MPI_ERR_OTHER` if the kernel refuses a copy.
+    /// `MPI_ERR_TYPE` if the table does not have the type; `MPI_ERR_OTHER` if the kernel refuses a copy.
     ///
     /// # Safety
     /// `value` and `expected` are valid for reads of an element, `result` for writes.
@@ -155,12 +154,10 @@ impl Place<'_> {
         value: *const u8,
         expected: *const u8,
         result: *mut u8,
+        table: Table,
     ) -> Result<()> {
-        use Class::{Byte, CInteger, FortranInteger, Logical, MultiLanguage};
         let size = self.len();
-        let allowed =
-            |basic: &Basic| matches!(basic.class, CInteger | FortranInteger | Logical | MultiLanguage | Byte);
-        if !self.datatype().predefined_basic().is_some_and(allowed) {
+        if !self.datatype().predefined_basic().is_some_and(|basic| table.can_be_compared(basic)) {
             let message = "MPI_Compare_and_swap works on C integer, Fortran integer, logical, multi-language and byte types";
             return Err(Error::new(mpi::MPI_ERR_TYPE, message));
         }

@@ -1,8 +1,7 @@
 //! A predefined operator on elements of a predefined type: what an accumulate does to its target.
 
 use crate::atomics::Operation;
-use heddle_datatype::Op;
-use heddle_datatype::{Basic, Class, Datatype};
+use heddle_datatype::{Basic, Class, Datatype, Op, Table};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
@@ -20,8 +19,8 @@ impl Accumulate {
     ///
     /// # Errors
     /// `MPI_ERR_TYPE` if not all data of the datatype is of one predefined type; `MPI_ERR_OP` if the
-    /// operator is not defined on it.
-    pub fn new(op: Op, datatype: &Datatype) -> Result<Accumulate> {
+    /// table does not have the operator on it.
+    pub fn new(op: Op, datatype: &Datatype, table: Table) -> Result<Accumulate> {
         let Some(basic) = datatype.uniform_basic() else {
             let message = "an accumulate needs a datatype whose data is of one predefined type";
             return Err(Error::new(mpi::MPI_ERR_TYPE, message));
@@ -29,7 +28,7 @@ impl Accumulate {
         let Some(element) = heddle_datatype::predefined(basic.handle) else {
             unreachable!("a basic type has a predefined datatype")
         };
-        let kernel = heddle_datatype::kernel(op, element)
+        let kernel = heddle_datatype::kernel(op, element, table)
             .map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?;
         Ok(Accumulate {
             operation: Operation { op, integer: heddle_datatype::integer_bytes(basic.handle) != 0, kernel },
@@ -138,7 +137,8 @@ mod tests {
 
     #[test]
     fn pairs_are_combined_whatever_their_gaps() {
-        let accumulate = Accumulate::new(Op::Maxloc, &types::MPI_SHORT_INT).expect("defined");
+        let accumulate =
+            Accumulate::new(Op::Maxloc, &types::MPI_SHORT_INT, Table::Standard).expect("defined");
         let pair = |value: i16, index: i32| {
             let mut bytes = value.to_ne_bytes().to_vec();
             bytes.extend(index.to_ne_bytes());
@@ -152,8 +152,9 @@ mod tests {
 
     #[test]
     fn operators_need_their_types() {
-        let code =
-            |op, datatype: &Datatype| Accumulate::new(op, datatype).map(drop).map_err(|error| error.code());
+        let code = |op, datatype: &Datatype| {
+            Accumulate::new(op, datatype, Table::Standard).map(drop).map_err(|error| error.code())
+        };
         assert_eq!(code(Op::Band, &types::MPI_DOUBLE), Err(mpi::MPI_ERR_OP));
         assert_eq!(code(Op::Replace, &types::MPI_DOUBLE), Ok(()));
         assert_eq!(code(Op::NoOp, &types::MPI_CHAR), Ok(()));
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn elements_of_every_size_are_changed_by_atomics() {
-        let accumulate = Accumulate::new(Op::Prod, &types::MPI_DOUBLE).expect("defined");
+        let accumulate = Accumulate::new(Op::Prod, &types::MPI_DOUBLE, Table::Standard).expect("defined");
         let mut target = [3.0f64, 5.0];
         let (operands, mut results) = ([2.0f64, 4.0], [0.0f64; 2]);
         // SAFETY: arrays of two elements.

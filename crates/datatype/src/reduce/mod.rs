@@ -2,8 +2,7 @@
 //!
 //! A [`Kernel`] computes `inout = in OP inout` element by element. Buffers may be unaligned, as in
 //! packed messages, so elements are read as packed structures. That costs nothing on x86-64 and aarch64,
-//! and the compiler vectorises the loops. The standard's table in "Predefined Reduction Operations" says
-//! which operators a type has.
+//! and the compiler vectorises the loops. A [`Table`] says which operators a type has.
 
 mod computation;
 mod element;
@@ -12,7 +11,9 @@ mod op;
 mod operators;
 mod pair;
 mod quad;
+mod table;
 
+use std::ffi::c_char;
 use std::ptr;
 
 use thiserror::Error;
@@ -26,11 +27,12 @@ use long_double::LongDouble;
 pub use op::Op;
 use operators::{And, BitAnd, BitOr, BitXor, Max, Min, Operator, Or, Product, Sum, Xor};
 use quad::Quad;
+pub use table::Table;
 
 /// Why a reduction is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ReduceError {
-    /// The standard does not allow the operator on the type.
+    /// The table does not have the operator on the type.
     #[error(
         "{op} is not defined on {datatype}; see the standard's table of predefined reductions, or use MPI_Op_create"
     )]
@@ -56,20 +58,19 @@ pub enum ReduceError {
     },
 }
 
-/// Returns true if the standard defines the operator on the type, and there is arithmetic
-/// for it on this platform.
+/// Returns true if the table has the operator on the type, and there is arithmetic for it on this platform.
 #[must_use]
-pub fn supports(op: Op, datatype: &Datatype) -> bool {
-    kernel(op, datatype).is_ok()
+pub fn supports(op: Op, datatype: &Datatype, table: Table) -> bool {
+    kernel(op, datatype, table).is_ok()
 }
 
 /// The kernel for an operator and a predefined datatype.
 ///
 /// # Errors
-/// A derived datatype; an operator that is not defined on the type; a type without arithmetic here.
-pub fn kernel(op: Op, datatype: &Datatype) -> Result<Kernel, ReduceError> {
+/// A derived datatype; an operator that the table does not have on the type; a type without arithmetic here.
+pub fn kernel(op: Op, datatype: &Datatype, table: Table) -> Result<Kernel, ReduceError> {
     let basic = datatype.predefined_basic().ok_or(ReduceError::Derived { op: op.name() })?;
-    if !op.allowed_on(basic.class) {
+    if !table.has(op, basic) {
         return Err(ReduceError::NotAllowed { op: op.name(), datatype: basic.name });
     }
     select(op, basic).ok_or(ReduceError::NoArithmetic { datatype: basic.name })
@@ -85,11 +86,12 @@ pub fn kernel(op: Op, datatype: &Datatype) -> Result<Kernel, ReduceError> {
 pub unsafe fn reduce(
     op: Op,
     datatype: &Datatype,
+    table: Table,
     input: *const u8,
     inout: *mut u8,
     count: usize,
 ) -> Result<(), ReduceError> {
-    let kernel = kernel(op, datatype)?;
+    let kernel = kernel(op, datatype, table)?;
     // SAFETY: the caller vouches for the buffers.
     unsafe { kernel(input, inout, count) };
     Ok(())
@@ -118,8 +120,16 @@ unsafe fn replace<const SIZE: usize>(input: *const u8, inout: *mut u8, count: us
 /// `MPI_NO_OP`.
 unsafe fn keep(_input: *const u8, _inout: *mut u8, _count: usize) {}
 
+/// How an element is computed with: a C character is the integer that the compiler takes it for.
+fn computed_as(basic: &Basic) -> Kind {
+    match basic.class {
+        Class::CCharacter if c_char::MIN != 0 => Kind::I8,
+        _ => basic.kind,
+    }
+}
+
 fn select(op: Op, basic: &Basic) -> Option<Kernel> {
-    let kind = basic.kind;
+    let kind = computed_as(basic);
     match op {
         Op::Sum => arithmetic::<Sum>(kind),
         Op::Prod => arithmetic::<Product>(kind),

@@ -1,6 +1,5 @@
 //! The predefined operators.
 
-use crate::basic::Class;
 use heddle_spec::constants;
 
 /// A predefined reduction operator, with the value of its handle.
@@ -100,24 +99,5 @@ impl Op {
     #[must_use]
     pub const fn is_reduction(self) -> bool {
         !matches!(self, Self::Replace | Self::NoOp)
-    }
-
-    /// The standard's table of operators and groups of types, and the logical operators on `MPI_AINT` and
-    /// its like, which other libraries have too.
-    #[must_use]
-    pub const fn allowed_on(self, class: Class) -> bool {
-        use Class::{Byte, CInteger, Complex, Floating, FortranInteger, Logical, MultiLanguage, Pair};
-        match self {
-            Self::Min | Self::Max => matches!(class, CInteger | FortranInteger | Floating | MultiLanguage),
-            Self::Sum | Self::Prod => {
-                matches!(class, CInteger | FortranInteger | Floating | Complex | MultiLanguage)
-            }
-            Self::Land | Self::Lor | Self::Lxor => matches!(class, CInteger | Logical | MultiLanguage),
-            Self::Band | Self::Bor | Self::Bxor => {
-                matches!(class, CInteger | FortranInteger | Byte | MultiLanguage)
-            }
-            Self::Minloc | Self::Maxloc => matches!(class, Pair),
-            Self::Replace | Self::NoOp => true,
-        }
     }
 }

@@ -4,7 +4,7 @@ use super::object::Win;
 use heddle_comm::datatype;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::op::OpRef;
-use heddle_datatype::{Datatype, Op};
+use heddle_datatype::{Datatype, Op, Table};
 use heddle_message::buffer::Buffer;
 use heddle_spec::constants as mpi;
 use heddle_window::{Accumulate, Location};
@@ -67,7 +67,7 @@ pub fn accumulate<T: AsRef<Datatype>>(
         // There is no element that the operator could be defined on, or not.
         return if op == Op::NoOp { Ok(()) } else { place.put(&origin()?.1) };
     }
-    let accumulate = Accumulate::new(op, &datatype)?;
+    let accumulate = Accumulate::new(op, &datatype, table())?;
     result.map_or(Ok(()), |(datatype, _)| accumulate.check(datatype))?;
     let result = result.map(|(_, buffer)| buffer);
     if op == Op::NoOp {
@@ -95,7 +95,7 @@ pub unsafe fn compare_and_swap(
     let datatype = datatype::for_communication(far.datatype)?;
     match win.window.place(&far.at(&datatype))? {
         // SAFETY: the caller's promise.
-        Some(place) => unsafe { place.compare_and_swap(value, expected, result) },
+        Some(place) => unsafe { place.compare_and_swap(value, expected, result, table()) },
         None => Ok(()),
     }
 }
@@ -111,6 +111,11 @@ pub fn check_predefined(datatype: usize) -> Result<()> {
     }
     let message = "MPI_Fetch_and_op and MPI_Compare_and_swap take predefined datatypes only";
     Err(Error::new(mpi::MPI_ERR_TYPE, message))
+}
+
+/// The operators that accumulates accept on a type.
+fn table() -> Table {
+    if heddle_settings::is_strict() { Table::Standard } else { Table::Accumulate }
 }
 
 fn predefined(op: usize) -> Result<Op> {

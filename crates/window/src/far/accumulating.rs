@@ -4,7 +4,7 @@ use super::part::Part;
 use crate::atomics::{self, can_be_atomic};
 use crate::control::{LONGEST_PARK, POLLS};
 use crate::operator::{Accumulate, unaligned};
-use heddle_datatype::{Op, Run};
+use heddle_datatype::{Op, Run, Table};
 use heddle_platform::Scope;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::hint::spin_loop;
@@ -13,7 +13,8 @@ impl Accumulate {
     /// An operator on elements of a predefined type, as another process names them.
     pub(super) fn named(op: u16, handle: u64) -> Option<Accumulate> {
         let element = heddle_datatype::predefined(usize::try_from(handle).ok()?)?;
-        Accumulate::new(Op::from_handle(op.into())?, element).ok()
+        // The process that asks has checked the operator by its own table.
+        Accumulate::new(Op::from_handle(op.into())?, element, Table::Accumulate).ok()
     }
 
     /// Returns true if `len` bytes of packed elements are whole elements, and one if they have gaps.

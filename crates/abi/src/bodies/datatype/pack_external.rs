@@ -12,9 +12,11 @@ use std::ffi::c_void;
 /// The only representation that can be named.
 const CANONICAL: &str = "external32";
 
+/// Other libraries pack in the canonical representation whatever the name is.
 fn check_representation(datarep: Text<'_>) -> Result<()> {
     match datarep.get()? {
         CANONICAL => Ok(()),
+        _ if !heddle_settings::is_strict() => Ok(()),
         other => {
             let message =
                 format!("the data representation is \"{other}\", but only \"{CANONICAL}\" can be packed");
