@@ -2,9 +2,9 @@
 //! others.
 //!
 //! A shared object calls functions of other objects through a table of addresses, which the dynamic linker
-//! fills (the slots of its relocations); so to write an address there replaces the function for the calls of
-//! that object. `dl_iterate_phdr` shows the objects that are loaded, and their `PT_DYNAMIC` the tables (System
-//! V ABI, chapter 5). The linker may have made the table read-only once it was full (`PT_GNU_RELRO`).
+//! fills (the slots of its relocations). To write an address there replaces the function for the calls of
+//! that object. `dl_iterate_phdr` shows the objects that are loaded, and their `PT_DYNAMIC` the tables
+//! (System V ABI, chapter 5). The linker may have made the table read-only once it was full (`PT_GNU_RELRO`).
 
 use std::ffi::{CStr, c_int, c_void};
 

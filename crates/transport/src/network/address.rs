@@ -1,5 +1,6 @@
-//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:DOOR:NAME:HOST:PROVIDER`, the first four
-//! in hexadecimal digits; the third is empty if the port asks nobody for a key. A `;` of the provider's name is a `+` there, since the launchers' protocols use it.
+//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:DOOR:NAME:HOST:PROVIDER`, the first
+//! four in hexadecimal digits; the third is empty if the port asks nobody for a key. A `;` of the provider's
+//! name is a `+` there, since the launchers' protocols use it.
 
 use heddle_libfabric::guard::Key;
 use std::fmt;
