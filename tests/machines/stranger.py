@@ -124,8 +124,8 @@ def frames(chance):
         "read-places": frame(HEADER + 24, op=READ, header=HEADER + 24, places=chance.choice([0, 5, 255])) + place(chance),
         "read-answer": frame(HEADER + 4096, op=READ_ANSWER) + bytes(4096),
         "write": frame(HEADER + 32, op=WRITE, header=HEADER + 24, places=1) + place(chance) + bytes(8),
-        "stranger's message": frame(HEADER + len(some)) + some,
-        "empty message": frame(HEADER),
+        "message": frame(HEADER + len(some)) + some,
+        "empty-message": frame(HEADER),
     }
 
 
@@ -221,12 +221,12 @@ class Stranger:
             attacks.append(lambda name=name, bad=bad, ask=ask: self.attack(name, target, ask, bad, reset=chance.random() < 0.2))
         ask, other = chance.choice(asks), chance.choice(list(frames(chance).values()))
         attacks += [
-            lambda: self.attack("in a peer's name", target, asks[0], frame(HEADER + 8) + bytes(8)),
+            lambda: self.attack("peers-name", target, asks[0], frame(HEADER + 8) + bytes(8)),
             lambda: self.attack("request", target, changed(ask, chance), other),
             lambda: self.attack("fuzzed", target, ask, *(changed(other, chance) for _ in range(5))),
             lambda: self.attack("nothing", target, b"", reset=chance.random() < 0.5),
             lambda: self.attack("garbage", target, chance.randbytes(chance.choice([1, 24, 300, 5000]))),
-            lambda: self.attack("a page of the web", target, b"GET / HTTP/1.1\r\nHost: rank\r\n\r\n"),
+            lambda: self.attack("page-of-the-web", target, b"GET / HTTP/1.1\r\nHost: rank\r\n\r\n"),
             lambda: self.attack("reset", target, ask, other[: chance.randrange(1, 16)], reset=True),
             lambda: self.hold(target) if self.options.half_open else None,
         ]

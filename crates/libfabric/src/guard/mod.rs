@@ -3,7 +3,7 @@
 //! These providers accept whoever connects to their port, and believe what he sends: libfabric 1.17 ends in a
 //! signal at an acknowledgement that it does not expect, and gives all messages, also those that break off,
 //! to the endpoint. So this module stands in front of the port. A process that connects shows first that it
-//! [knows the key](proof.rs) of the process that listens; a connection without that proof is closed before
+//! knows the key (`proof.rs`) of the process that listens; a connection without that proof is closed before
 //! libfabric sees it.
 //!
 //! ```text
