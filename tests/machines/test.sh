@@ -182,6 +182,11 @@ said=$(python3 "$here/with_machines.py" --machines 2 --ranks-each 2 --when "a wi
 grep -q "garbage to [1-9]" <<<"$said" || fail "windows, garbage $seed: $said"
 echo "ok   $(tail -n 1 <<<"$said")"
 
+# A flush of one rank, and its unlock, wait for no other rank.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/flush" "$here/flush.c" || fail "flush.c does not compile"
+said=$(on 2 2 timeout 60 "$hydra" -n 4 "$build/tests/machines/flush" 2>&1) || fail "flush: $said"
+echo "ok   $said"
+
 # Collective operations by leaders: 3 ranks and 1; machines in turns; several leaders. Then with messages on each machine, under
 # other models, up to a number of bytes, by name, and where other algorithms are chosen.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/leaders" "$here/leaders.c" || fail "leaders.c does not compile"
