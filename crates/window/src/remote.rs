@@ -8,8 +8,8 @@
 //!
 //! `machine.rs` implements it for the processes of one machine. There every operation is complete when its
 //! function returns. With a transport where that is not so, an operation is complete after
-//! [`complete`](Remote::complete) or [`complete_at`](Remote::complete_at), which every flush, unlock and end of
-//! an epoch calls.
+//! [`complete`](Remote::complete) or [`complete_at`](Remote::complete_at); every flush, unlock and end of an
+//! epoch calls one of them.
 
 use crate::answers::Answers;
 use crate::geometry::{Geometry, WordAt};

@@ -169,7 +169,8 @@ impl Window {
         fence(Ordering::SeqCst);
     }
 
-    /// Completes everything that this thread has begun on a process, and orders its accesses to mapped memory.
+    /// Completes everything that this thread has begun on a process, and orders its accesses to mapped
+    /// memory.
     #[inline(always)]
     pub(crate) fn complete_at(&self, rank: usize) {
         self.remote.complete_at(rank);
