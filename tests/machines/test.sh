@@ -144,12 +144,48 @@ said=$(python3 "$here/with_machines.py" --machines 2 --when "on the way" "python
 grep -q "garbage to [1-9]" <<<"$said" || fail "garbage $seed: $said"
 echo "ok   $(grep garbage <<<"$said"), seed $seed"
 
+# Nor do strangers who speak libfabric's protocol, and speak it wrongly: as another user, on both machines, from before the job's start
+# until after its end, with thousands of connections that say nothing. A line says who was turned away.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/beset" "$here/beset.c" || fail "beset.c does not compile"
+beset() { # beset SECONDS HALF-OPEN [PROVIDER [WORDS ATTACKS]]: the words that the ranks say, if not those of a guarded port
+    local there=$build/tests/machines/beset.there
+    touch "$there"
+    # shellcheck disable=SC2016  # the inner shell's variables
+    said=$(on 2 2 env HEDDLE_FABRIC="${3:-auto}" sh -c '
+        for machine in 10.77.0.1 10.77.0.2; do
+            "$0/remote" "$machine" python3 "$0/stranger.py" --of beset --seconds 120 --while "$1" --seed "$2" --half-open "$3" --only="$6" &
+        done
+        timeout 100 "$4" -n 4 "${1%.there}" "$5"
+        status=$?
+        rm "$1"
+        wait
+        exit $status' "$here" "$there" "$seed" "$2" "$hydra" "$1" "${5-}" 2>&1) || fail "strangers, seed $seed, $*: $said"
+    [ "$(grep -c "^a stranger: [1-9]" <<<"$said")" = 2 ] || fail "strangers, seed $seed, $*: $said"
+    grep -q "${4:-a connection from 10.77.0.[12]:[0-9]* was turned away}" <<<"$said" || fail "strangers, seed $seed, $*: $said"
+    echo "ok   strangers, ${3:-auto}: $(grep -o "[0-9]* attacks" <<<"$said" | paste -sd ,), $(grep "did it all" <<<"$said")"
+}
+beset 2 2000
+beset 1 500 'tcp;ofi_rxm'
+# Where libfabric makes no calls that Heddle could answer (this version goes on making them), strangers come in. Messages of theirs that
+# fail end no job either.
+FI_TCP_IO_URING=1 beset 1 0 auto "a message without a sender's name has failed" breaks-off,too-long,message
+if [ -n "$all" ]; then
+    for half_open in 0 100 4000 12000; do
+        for provider in auto 'tcp;ofi_rxm'; do beset 20 "$half_open" "$provider"; done
+    done
+fi
+
 # Windows: data, atomics, a target that computes; ranks that wait sleep, also after strangers have written to their ports.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/windows" "$here/windows.c" || fail "windows.c does not compile"
 said=$(python3 "$here/with_machines.py" --machines 2 --ranks-each 2 --when "a window is open" "python3 $here/garbage.py $seed" -- \
     timeout 60 "$hydra" -n 4 "$build/tests/machines/windows" 2>&1) || fail "windows, garbage $seed: $said"
 grep -q "garbage to [1-9]" <<<"$said" || fail "windows, garbage $seed: $said"
 echo "ok   $(tail -n 1 <<<"$said")"
+
+# A flush of one rank, and its unlock, wait for no other rank.
+"$build/bin/mpicc" -O1 -o "$build/tests/machines/flush" "$here/flush.c" || fail "flush.c does not compile"
+said=$(on 2 2 timeout 60 "$hydra" -n 4 "$build/tests/machines/flush" 2>&1) || fail "flush: $said"
+echo "ok   $said"
 
 # Collective operations by leaders: 3 ranks and 1; machines in turns; several leaders. Then with messages on each machine, under
 # other models, up to a number of bytes, by name, and where other algorithms are chosen.

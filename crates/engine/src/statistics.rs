@@ -99,13 +99,16 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     );
     let fabric = domain.fabric();
     if fabric.spans_machines() {
+        let strangers = fabric.strangers();
         let _ = writeln!(
             out,
-            "  ranks on this machine {}, remote reads {}, remote copies {}, packets of strangers {}",
+            "  ranks on this machine {}, remote reads {}, remote copies {}, packets of strangers {}, \
+             strangers turned away {}",
             fabric.local_ranks().len(),
             totals.events(Event::RemoteRead),
             totals.events(Event::RemoteCopy),
-            fabric.strangers(),
+            strangers.packets,
+            strangers.turned_away,
         );
     }
     out

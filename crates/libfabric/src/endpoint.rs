@@ -6,6 +6,7 @@ mod tests;
 
 use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
+use crate::guard::{Key, Opening};
 use crate::library::{NET, Provider};
 use crate::object::Closing;
 use crate::registered::{Owner, Registered};
@@ -68,6 +69,7 @@ pub struct Endpoint {
     endpoint: Closing<Ep>,
     objects: Objects,
     wait: Option<RawFd>,
+    key: Option<Key>,
 }
 
 /// The objects that an endpoint is made with, closed in this order. Registrations end before.
@@ -121,6 +123,7 @@ impl Endpoint {
 
         let Queues { completions, empty, wait } = Queues::open(provider, &domain)?;
 
+        let opening = Opening::begin(provider);
         let mut endpoint = ptr::null_mut();
         // SAFETY: a live domain, and its description.
         let result = unsafe { (ops.endpoint)(domain.0.as_ptr(), info, &raw mut endpoint, ptr::null_mut()) };
@@ -135,9 +138,11 @@ impl Endpoint {
         // SAFETY: a live endpoint; the command takes no argument.
         let result = unsafe { (table.control)(endpoint.fid(), abi::ENABLE, ptr::null_mut()) };
         functions.check("fi_enable", result)?;
+        let key = opening.end();
 
         let provider = Arc::clone(provider);
-        Ok(Endpoint { endpoint, objects: Objects { completions, empty, addresses, domain, provider }, wait })
+        let objects = Objects { completions, empty, addresses, domain, provider };
+        Ok(Endpoint { endpoint, objects, wait, key })
     }
 
     /// Makes another endpoint with the same provider.
@@ -180,6 +185,12 @@ impl Endpoint {
         self.objects.provider.functions.check("fi_getname", result)?;
         name.truncate(len);
         Ok(name)
+    }
+
+    /// The key that others need to connect to the endpoint, if it is [guarded](crate::guard).
+    #[must_use]
+    pub fn key(&self) -> Option<Key> {
+        self.key
     }
 
     /// Adds the peer with this name, which another endpoint of the provider has.

@@ -16,6 +16,7 @@
 mod abi;
 mod endpoint;
 mod error;
+pub mod guard;
 #[cfg(test)]
 mod layout;
 mod library;

@@ -81,6 +81,11 @@ unsafe impl Send for Provider {}
 unsafe impl Sync for Provider {}
 
 impl Functions {
+    /// An address in the library.
+    pub(crate) fn address(&self) -> usize {
+        self.getinfo as usize
+    }
+
     /// The words for a negative result of a call.
     pub(crate) fn failed(&self, call: &'static str, result: i64) -> Error {
         Error::Call { call, reason: words(self.strerror, result) }

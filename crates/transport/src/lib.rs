@@ -85,7 +85,7 @@ pub use losses::{LOST, Survives};
 #[cfg(not(loom))]
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 #[cfg(not(loom))]
-pub use network::{Direction, Exposed, Network, NetworkChoice, RemoteCopy};
+pub use network::{Direction, Exposed, Network, NetworkChoice, RemoteCopy, Strangers};
 #[cfg(not(loom))]
 pub use network::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 pub use ring::{Consumer, Incoming, Offer, Producer};

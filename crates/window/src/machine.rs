@@ -413,6 +413,9 @@ impl Remote for Machine {
 
     #[inline(always)]
     fn complete(&self) {}
+
+    #[inline(always)]
+    fn complete_at(&self, _: usize) {}
 }
 
 /// Changes a word, and returns its value before.

@@ -102,7 +102,7 @@ impl Window {
         if held & kinds == 0 || !target.change(held, access::CHANGING) {
             return false;
         }
-        self.remote().complete();
+        self.remote().complete_at(rank);
         if held & access::UNCHECKED == 0 {
             self.release_lock(rank, held & access::EXCLUSIVE == 0);
         } else {
@@ -167,7 +167,7 @@ impl Window {
                 format!("a flush needs a lock, and this process holds none on rank {rank} of the window");
             return Err(wrong_epoch(message));
         }
-        self.complete_all();
+        self.complete_at(rank as usize);
         Ok(())
     }
 

@@ -213,4 +213,9 @@ impl Remote for Processes {
     fn complete(&self) {
         self.far.iter().for_each(Far::complete);
     }
+
+    #[inline(always)]
+    fn complete_at(&self, rank: usize) {
+        self.far.iter().for_each(|far| far.complete_at(rank));
+    }
 }

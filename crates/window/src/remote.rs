@@ -8,7 +8,8 @@
 //!
 //! `machine.rs` implements it for the processes of one machine. There every operation is complete when its
 //! function returns. With a transport where that is not so, an operation is complete after
-//! [`complete`](Remote::complete), which every flush, unlock and end of an epoch calls.
+//! [`complete`](Remote::complete) or [`complete_at`](Remote::complete_at); every flush, unlock and end of an
+//! epoch calls one of them.
 
 use crate::answers::Answers;
 use crate::geometry::{Geometry, WordAt};
@@ -103,6 +104,9 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
 
     /// Completes everything that this thread has begun, at the other processes too.
     fn complete(&self);
+
+    /// Completes everything that this thread has begun on a process, and waits for no other one.
+    fn complete_at(&self, rank: usize);
 
     /// Runs `inside` while no other thread and no other process holds this lock word of a process.
     fn in_lock<R>(&self, rank: usize, lock: WordAt, inside: impl FnOnce() -> R) -> R {

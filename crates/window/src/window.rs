@@ -172,6 +172,14 @@ impl Window {
         fence(Ordering::SeqCst);
     }
 
+    /// Completes everything that this thread has begun on a process, and orders its accesses to mapped
+    /// memory.
+    #[inline(always)]
+    pub(crate) fn complete_at(&self, rank: usize) {
+        self.remote.complete_at(rank);
+        fence(Ordering::SeqCst);
+    }
+
     /// The name of this process's memory for other machines, if they read and write it past the thread here.
     pub fn exposed(&self) -> Option<(u64, u64)> {
         self.remote.all_far()?.exposed()

@@ -1,5 +1,8 @@
 use super::*;
+use crate::guard;
 use crate::{CONTEXT_BYTES, Depth, Library, Wish};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 
 const DEPTH: Depth = Depth { sends: 16, receives: 16 };
 
@@ -33,6 +36,7 @@ fn pair_of(names: &[&str]) -> (Endpoint, Endpoint, Address) {
     let provider = Arc::new(provider.expect("the provider"));
     let mut one = Endpoint::open(&provider).expect("an endpoint");
     let other = Endpoint::open(&provider).expect("an endpoint");
+    guard::introduce(&other.name().expect("a name"), other.key());
     let address = one.insert(&other.name().expect("a name")).expect("an address");
     (one, other, address)
 }
@@ -160,5 +164,69 @@ fn nobody_waits_while_there_is_something_to_poll_for() {
             // SAFETY: one descriptor.
             assert_eq!(unsafe { libc::poll(&raw mut watched, 1, 10_000) }, 1, "message {turn} was missed");
         }
+    }
+}
+
+/// The port of an endpoint.
+fn port_of(endpoint: &Endpoint) -> SocketAddr {
+    let name = endpoint.name().expect("a name");
+    SocketAddr::from(([127, 0, 0, 1], u16::from_be_bytes([name[2], name[3]])))
+}
+
+/// Sends a word from one endpoint to the other until it is there.
+fn say(from: &mut Endpoint, to: &mut Endpoint, address: Address, mut meanwhile: impl FnMut()) {
+    let mut place = Place::new();
+    let (bytes, context) = (place.bytes(), place.context());
+    // SAFETY: the place outlives the receive, which is complete at the end.
+    let outcome = unsafe { to.receive(bytes, 256, &Registered::NONE, context) };
+    assert_eq!(outcome, Outcome::Taken);
+    let (mut sent, mut arrived) = (false, 0);
+    while arrived == 0 {
+        sent = sent || from.inject(address, b"word") == Outcome::Taken;
+        from.poll(|_| {}, |lost| panic!("{}", lost.reason));
+        arrived = to.poll(|done| assert_eq!(done.len, 4), |lost| panic!("{}", lost.reason));
+        meanwhile();
+    }
+}
+
+#[test]
+fn a_stranger_is_turned_away_and_costs_nothing() {
+    for provider in ["net", "tcp;ofi_rxm"] {
+        let (mut from, mut to, address) = pair_of(&[provider, "tcp"]);
+        assert!(to.key().is_some(), "{provider}");
+        let before = guard::turned_away();
+        // A request of libfabric's protocol, and an acknowledgement that ends version 1.17.
+        let mut request = [0; 40];
+        (request[0], request[3], request[24]) = (3, 8, 1);
+        let acknowledgement = [3, 0, 0, 0, 2, 0, 16, 0, 16, 0, 0, 0, 0, 0, 0, 0];
+        for first in [&request[..], &request[..7], b"GET / HTTP/1.1\r\nHost: rank\r\n\r\n"] {
+            let mut stranger = TcpStream::connect(port_of(&to)).expect("the port is open");
+            stranger.set_nonblocking(true).expect("it is");
+            stranger.write_all(first).expect("it is sent");
+            let mut is_open = true;
+            while is_open {
+                to.poll(|_| panic!("nothing is complete"), |lost| panic!("{}", lost.reason));
+                is_open = stranger.write_all(&acknowledgement).is_ok()
+                    && stranger.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+            }
+        }
+        assert!(guard::turned_away() >= before + 3, "{provider}");
+        say(&mut from, &mut to, address, || {});
+    }
+}
+
+#[test]
+fn an_endpoint_that_was_turned_away_connects_once_more() {
+    for provider in ["net", "tcp;ofi_rxm"] {
+        let (mut from, mut to, address) = pair_of(&[provider, "tcp"]);
+        let (name, before) = (to.name().expect("a name"), guard::turned_away());
+        guard::introduce(&name, Key::parse(&"7".repeat(32)));
+        let key = to.key();
+        say(&mut from, &mut to, address, || {
+            if guard::turned_away() >= before + 3 {
+                guard::introduce(&name, key);
+            }
+        });
+        assert!(guard::turned_away() >= before + 3, "{provider}");
     }
 }

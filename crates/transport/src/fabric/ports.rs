@@ -3,7 +3,7 @@
 use super::Fabric;
 use crate::error::TransportError;
 use crate::geometry;
-use crate::network::{self, Exposed, Lasts, OneSided, Port, RemoteCopy};
+use crate::network::{self, Exposed, Lasts, OneSided, Port, RemoteCopy, Strangers};
 use std::sync::Arc;
 
 impl Fabric {
@@ -82,8 +82,8 @@ impl Fabric {
         self.ports.as_ref().is_none_or(|ports| ports.are_drained())
     }
 
-    /// The number of packets that came from processes which do not belong to the job.
-    pub fn strangers(&self) -> u64 {
-        self.ports.as_ref().map_or(0, |ports| ports.strangers())
+    /// The number of packets and connections that came from processes which do not belong to the job.
+    pub fn strangers(&self) -> Strangers {
+        self.ports.as_ref().map_or_else(Strangers::default, |ports| ports.strangers())
     }
 }

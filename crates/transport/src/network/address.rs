@@ -1,6 +1,8 @@
-//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:NAME:HOST:PROVIDER`, the first three in
-//! hexadecimal digits. A `;` of the provider's name is a `+` there, since the launchers' protocols use it.
+//! The words by which other machines find a VNI's endpoint: `VNIS:KEY:DOOR:NAME:HOST:PROVIDER`, the first
+//! four in hexadecimal digits; the third is empty if the port asks nobody for a key. A `;` of the provider's
+//! name is a `+` there, since the launchers' protocols use it.
 
+use heddle_libfabric::guard::Key;
 use std::fmt;
 
 /// The address of a VNI of a process.
@@ -10,6 +12,8 @@ pub(super) struct VniAddress {
     pub(super) vnis: usize,
     /// The number that packets to it have to carry.
     pub(super) key: u64,
+    /// The key without which nobody can connect to it, if there is one.
+    pub(super) door: Option<Key>,
     /// The name of the endpoint, as the provider wants it.
     pub(super) name: Vec<u8>,
     /// The host's name, for messages.
@@ -20,7 +24,8 @@ pub(super) struct VniAddress {
 
 impl fmt::Display for VniAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:x}:{:x}:", self.vnis, self.key)?;
+        let door = self.door.map_or_else(String::new, Key::to_text);
+        write!(out, "{:x}:{:x}:{door}:", self.vnis, self.key)?;
         self.name.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
         write!(out, ":{}:{}", self.host, self.provider.replace(';', "+"))
     }
@@ -32,11 +37,15 @@ impl VniAddress {
         let mut parts = text.split(':');
         let vnis = usize::from_str_radix(parts.next()?, 16).ok()?;
         let key = u64::from_str_radix(parts.next()?, 16).ok()?;
+        let door = match parts.next()? {
+            "" => None,
+            door => Some(Key::parse(door)?),
+        };
         let digits = parts.next().filter(|digits| digits.len() % 2 == 0 && digits.is_ascii())?;
         let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
         let name: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
         let (host, provider) = (parts.next()?.to_owned(), parts.next()?.replace('+', ";"));
-        parts.next().is_none().then_some(VniAddress { vnis, key, name: name?, host, provider })
+        parts.next().is_none().then_some(VniAddress { vnis, key, door, name: name?, host, provider })
     }
 }
 
@@ -46,20 +55,25 @@ mod tests {
 
     #[test]
     fn an_address_is_read_as_it_was_written() {
-        let (name, host) = (vec![2, 0, 0xfe, 127], "node-1.rack".to_owned());
-        let address = VniAddress { vnis: 4, key: u64::MAX, name, host, provider: "tcp;ofi_rxm".to_owned() };
-        assert!(!address.to_string().contains(';'));
-        assert_eq!(VniAddress::parse(&address.to_string()), Some(address));
+        for door in [None, Key::parse("00000000000000010000000000000002")] {
+            let (name, host) = (vec![2, 0, 0xfe, 127], "node-1.rack".to_owned());
+            let provider = "tcp;ofi_rxm".to_owned();
+            let address = VniAddress { vnis: 4, key: u64::MAX, door, name, host, provider };
+            assert!(!address.to_string().contains(';'));
+            assert_eq!(VniAddress::parse(&address.to_string()), Some(address));
+        }
         for text in [
             "",
             "4:1",
-            "4:1:00",
-            "4:1:00:h",
+            "4:1::00",
+            "4:1::00:h",
             "4:1:0:h:p",
-            "4:1:0g:h:p",
-            "4:x:00:h:p",
-            "4:1:00:h:p:",
-            "4:1:é0:h:p",
+            "4:1::0:h:p",
+            "4:1:7:00:h:p",
+            "4:1::0g:h:p",
+            "4:x::00:h:p",
+            "4:1::00:h:p:",
+            "4:1::é0:h:p",
         ] {
             assert_eq!(VniAddress::parse(text), None, "{text}");
         }

@@ -16,6 +16,7 @@ use super::address::VniAddress;
 use super::buffers::Buffers;
 use super::heartbeat::Heartbeat;
 use super::packet::is_empty;
+use heddle_libfabric::guard::introduce;
 use heddle_libfabric::{Address, Endpoint};
 use std::collections::VecDeque;
 
@@ -99,6 +100,7 @@ impl Connection {
         peer: u32,
         address: &VniAddress,
     ) -> Result<Connection, String> {
+        introduce(&address.name, address.door);
         let buffers = Buffers::new(endpoint, peer, SENDS).map_err(|error| error.to_string())?;
         Ok(Connection {
             address: endpoint.insert(&address.name).map_err(|error| error.to_string())?,

@@ -16,6 +16,7 @@
 //! | `listener.rs` | the thread that wakes sleepers, sends open packets and lets ports beat |
 //! | `late.rs` | descriptors that are opened while the listener waits |
 //! | `signal.rs` | the word by which threads call it |
+//! | `strangers.rs` | what is said of processes that do not belong to the job |
 //! | `at_exit.rs` | keeps the library's threads from using the network while the process ends |
 //! | `one_sided.rs` | the port for operations that a thread of the library carries out at their target |
 
@@ -31,6 +32,7 @@ mod pace;
 mod packet;
 mod port;
 mod signal;
+mod strangers;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +41,7 @@ use crate::single_copy::random;
 use at_exit::LISTENER;
 pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
+use heddle_libfabric::guard;
 use heddle_libfabric::{Library, Provider, Wish};
 use heddle_platform::atomic::AtomicU32;
 use late::Latecomers;
@@ -70,6 +73,15 @@ impl NetworkChoice {
     pub fn wish(provider: Option<&str>, domain: Option<&str>) -> NetworkChoice {
         NetworkChoice::Wish(Wish { provider: provider.map(str::to_owned), domain: domain.map(str::to_owned) })
     }
+}
+
+/// What came from processes that do not belong to the job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Strangers {
+    /// Packets, and messages that failed.
+    pub packets: u64,
+    /// Connections that were turned away.
+    pub turned_away: u64,
 }
 
 /// A network whose ports nobody sends to yet.
@@ -112,6 +124,7 @@ impl Network {
 
 fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::Opened>, TransportError> {
     let provider: Arc<Provider> = Arc::new(Library::open()?.provider(wish, port::DEPTH)?);
+    guard::report_strangers(strangers::report);
     let key = random();
     let mut ports = Vec::new();
     for vni in 0..vnis {
@@ -253,8 +266,9 @@ impl Ports {
         self.all().all(Port::is_drained)
     }
 
-    /// The number of packets that came from processes which do not belong to the job.
-    pub(crate) fn strangers(&self) -> u64 {
-        self.all().map(Port::strangers).sum()
+    /// The number of packets and connections that came from processes which do not belong to the job.
+    pub(crate) fn strangers(&self) -> Strangers {
+        let packets = self.all().map(Port::strangers).sum();
+        Strangers { packets, turned_away: guard::turned_away() }
     }
 }

@@ -316,6 +316,15 @@ impl Far {
         }
     }
 
+    /// Waits until everything that was begun on a process is complete.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn complete_at(&self, rank: usize) {
+        if self.peers[rank].is_some() {
+            [&self.counts, &self.copies].into_iter().for_each(|counts| self.complete_rank(counts, rank));
+        }
+    }
+
     fn complete_rank(&self, counts: &Counts, rank: usize) {
         let asked = counts.asked(rank);
         self.service.wait_until(|| counts.done(rank) >= asked);

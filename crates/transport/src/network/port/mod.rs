@@ -28,6 +28,7 @@ use super::address::VniAddress;
 use super::buffers::{Buffers, COPIED, Owner, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
 use super::signal::Signal;
+use super::strangers;
 use crate::failure::Failure;
 use copies::RemoteCopies;
 pub use copies::{Direction, RemoteCopy};
@@ -70,7 +71,8 @@ impl Opened {
     /// The words by which others find the port.
     pub(super) fn address(&self, vnis: usize) -> Result<VniAddress, heddle_libfabric::Error> {
         let (name, provider) = (self.endpoint.name()?, self.provider.name());
-        Ok(VniAddress { vnis, key: self.key, name, host: heddle_bootstrap::host(), provider })
+        let door = self.endpoint.key();
+        Ok(VniAddress { vnis, key: self.key, door, name, host: heddle_bootstrap::host(), provider })
     }
 }
 
@@ -187,7 +189,23 @@ impl Port {
                 state.under_way -= 1;
                 self.not_sent(connection, (peer, index), operation.reason);
             }
-            None => (self.process.fail)(&Failure::Network { why: operation.reason }),
+            None => self.failed_without_peer(state, owner, operation.reason),
+        }
+    }
+
+    /// Handles a failure that the provider ascribes to no peer. Where [nobody else](heddle_libfabric::guard)
+    /// can connect, it is that of a rank whose message is gone. Otherwise a stranger may have begun a message
+    /// that no receive fits, and signs of life tell whether a rank is lost.
+    #[cold]
+    fn failed_without_peer(&self, state: &mut State, owner: Option<Owner>, why: String) {
+        if state.endpoint.key().is_some() {
+            (self.process.fail)(&Failure::Network { why });
+        }
+        state.strangers += 1;
+        strangers::report_broken(&why, state.strangers);
+        if let Some(Owner { peer: RECEIVED, index }) = owner {
+            state.held += 1;
+            self.receive_again(state, index);
         }
     }
 

@@ -26,7 +26,7 @@ impl Port {
         read.into_iter().for_each(|index| self.part_has_ended(state, index, None));
         match lost {
             Some(operation) if operation.context.is_null() => {
-                (self.process.fail)(&Failure::Network { why: operation.reason })
+                self.failed_without_peer(state, None, operation.reason);
             }
             Some(operation) => {
                 self.part_has_ended(state, Owner::of(operation.context).index, Some(operation.reason));
