@@ -7,11 +7,12 @@
 
 use crate::error::{Error, Result};
 use crate::program::ProgramFunction;
+use heddle_bootstrap::builtin::env;
 use heddle_objects::table::{Kind, Table};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The kinds of objects that have error handlers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +151,33 @@ fn release(handle: usize, holder: u64) -> bool {
 pub fn handle_of_index(index: u32) -> Option<usize> {
     let handle = HANDLERS.handle_of_index(index)?;
     HANDLERS.get(handle)?.has_handle().then_some(handle)
+}
+
+/// The predefined handlers by the names that `mpiexec -initial-errhandler` takes.
+const INITIAL: [(&str, usize); 3] = [
+    ("mpi_errors_are_fatal", mpi::MPI_ERRORS_ARE_FATAL),
+    ("mpi_errors_abort", mpi::MPI_ERRORS_ABORT),
+    ("mpi_errors_return", mpi::MPI_ERRORS_RETURN),
+];
+
+fn chosen_initial() -> Option<(&'static str, usize)> {
+    // Read once: a program may change its environment while other threads fail.
+    static CHOSEN: OnceLock<Option<(&str, usize)>> = OnceLock::new();
+    *CHOSEN.get_or_init(|| {
+        let named = std::env::var(env::INITIAL_ERRHANDLER).ok()?;
+        INITIAL.into_iter().find(|(name, _)| *name == named)
+    })
+}
+
+/// The initial error handler (MPI 5.0, section 9.3): that of errors before `MPI_Init` and after
+/// `MPI_Finalize`, and at first that of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+pub fn initial() -> usize {
+    chosen_initial().map_or(mpi::MPI_ERRORS_ARE_FATAL, |(_, handler)| handler)
+}
+
+/// Its name, as `mpi_initial_errhandler` gives it, if the command line names one.
+pub fn initial_name() -> Option<&'static str> {
+    chosen_initial().map(|(name, _)| name)
 }
 
 /// The error handler that an object has.

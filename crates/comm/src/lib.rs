@@ -35,6 +35,7 @@ pub mod group;
 pub mod info;
 pub mod lifetime;
 pub mod machines;
+pub mod memory_kinds;
 pub mod op;
 pub mod process;
 pub mod reference_counts;

@@ -19,6 +19,8 @@ pub struct Session {
     pub errhandler: ErrhandlerCell,
     /// The buffer attached to it, for buffered sends on its communicators.
     pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
+    /// The kinds of memory that its objects take.
+    memory_kinds: String,
     finalized: AtomicBool,
 }
 
@@ -33,11 +35,12 @@ pub fn from_handle(handle: usize) -> Result<Arc<Session>> {
     SESSIONS.get(handle).map(|session| Arc::clone(&session)).ok_or_else(|| bad_handle(handle))
 }
 
-/// A new session with this error handler, which is valid; returns its handle.
-pub fn new_handle(errhandler: usize) -> usize {
+/// A new session with this error handler, which is valid, and these kinds of memory; returns its handle.
+pub fn new_handle(errhandler: usize, memory_kinds: String) -> usize {
     let session = Session {
         errhandler: ErrhandlerCell::default(),
         bsend_buffer: Mutex::default(),
+        memory_kinds,
         finalized: AtomicBool::new(false),
     };
     session.errhandler.set(errhandler);
@@ -79,6 +82,11 @@ fn bad_handle(handle: usize) -> Error {
 }
 
 impl Session {
+    /// The kinds of memory that its objects take, as `mpi_memory_alloc_kinds` lists them.
+    pub fn memory_kinds(&self) -> &str {
+        &self.memory_kinds
+    }
+
     /// Checks that objects of the session may still be used.
     ///
     /// # Errors

@@ -5,11 +5,12 @@ use crate::loss;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::info::Entries;
+use heddle_comm::memory_kinds;
 use heddle_comm::process;
 use heddle_comm::session::{self, Session};
 use heddle_message::domain;
 use heddle_p2p::AttachTo;
-use heddle_settings::info_keys::THREAD_LEVEL;
+use heddle_settings::info_keys::{MEMORY_KINDS, THREAD_LEVEL};
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ pub fn init(hints: &Entries, errhandler: usize) -> Result<usize> {
         check_level(level)?;
     }
     life::begin(Use::Session)?;
-    Ok(session::new_handle(errhandler))
+    let requested = hints.iter().rfind(|(key, _)| key == MEMORY_KINDS).map_or("", |(_, kinds)| kinds);
+    Ok(session::new_handle(errhandler, memory_kinds::supported(requested)))
 }
 
 fn check_level(asked: &str) -> Result<()> {
@@ -60,14 +62,16 @@ pub fn finalize(handle: usize) -> Result<()> {
     Ok(())
 }
 
-/// The values in use of the hints that sessions know.
+/// The values in use of the hints that a session knows.
 ///
 /// # Errors
 /// `MPI_ERR_OTHER` if MPI is not in use.
-pub fn hints() -> Result<Entries> {
+pub fn hints(session: &Session) -> Result<Entries> {
     let provided = process::current()?.thread_level();
     let name = mpi::THREAD_LEVELS.iter().find(|&&(_, level)| level == provided).map(|&(name, _)| name);
-    Ok(name.map(|name| (THREAD_LEVEL.to_owned(), name.to_owned())).into_iter().collect())
+    let level = name.map(|name| (THREAD_LEVEL, name));
+    let entries = level.into_iter().chain([(MEMORY_KINDS, session.memory_kinds())]);
+    Ok(entries.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
 }
 
 /// The number of process sets.

@@ -7,6 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::hosts::{self, Host, HostError};
+use crate::standard_options::{ERROR_HANDLERS, found_in, is_architecture_here, largest_allowed};
+use heddle_bootstrap::builtin::env;
 
 /// Printed for `--help`.
 pub(crate) const HELP: &str = "\
@@ -18,6 +20,13 @@ For the block they stand in:
   -n N, -np N           start N ranks of the program (1 if not given)
   -env NAME VALUE       set an environment variable
   -wdir DIR, -wd DIR    start in this directory
+  -path DIRS            look for the program in these directories, separated by colons, before PATH
+  -soft SET             the allowed numbers of ranks, as 1,4,8:64:8: start the largest of them that is at most N
+  -arch NAME            run on this architecture: an error if the machine has another one
+  -initial-errhandler NAME
+                        the error handler at the start: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
+  -memory-alloc-kinds LIST
+                        kinds of memory that the program will use, as system,mpi:alloc_mem
 
 For the whole job:
   -genv NAME VALUE      set an environment variable in every block
@@ -30,7 +39,7 @@ For the whole job:
                         ranks if it is not 1 (first:4,second:4). If there are more ranks, each machine gets proportionally
                         more. The first of these launchers in PATH starts them: prterun (PRRTE, which comes with
                         Open MPI 5), mpiexec.hydra (MPICH). This machine alone needs no launcher.
-  -hostfile FILE, -machinefile FILE, -f FILE
+  -hostfile FILE, -machinefile FILE, -file FILE, -f FILE
                         the same from a file with a machine on each line: NAME, NAME:4 or NAME slots=4; # begins a comment
   -h, --help            print this text
   --version             print the version
@@ -88,10 +97,36 @@ pub(crate) struct Block {
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// The working directory, if not the launcher's.
     pub(crate) directory: Option<PathBuf>,
+    /// Where to look for the program, if not in `PATH` alone.
+    pub(crate) path: Option<OsString>,
+    /// The numbers of ranks that are allowed, if not only the one given.
+    pub(crate) soft: Option<String>,
     /// The program.
     pub(crate) program: OsString,
     /// Its arguments.
     pub(crate) arguments: Vec<OsString>,
+}
+
+impl Block {
+    /// The program to start: as the command line names it, or where it was found.
+    pub(crate) fn located_program(&self) -> OsString {
+        self.path.as_ref().map_or_else(|| self.program.clone(), |path| found_in(path, &self.program))
+    }
+
+    /// Decides on the number of ranks.
+    fn choose_ranks(&mut self) -> Result<(), UsageError> {
+        if let Some(soft) = &self.soft {
+            let most = if self.ranks == 0 { heddle_bootstrap::control::MAX_SIZE } else { self.ranks };
+            let largest = largest_allowed(soft, most).unwrap_or_default();
+            self.ranks = largest.ok_or_else(|| UsageError::BadValue {
+                option: "-soft".to_owned(),
+                value: soft.clone(),
+                allowed: "a list with a number of ranks from 1 to that of -n, as 1,4,8:64:8",
+            })?;
+        }
+        self.ranks = self.ranks.max(1);
+        Ok(())
+    }
 }
 
 /// A policy for placing ranks.
@@ -141,7 +176,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
         if program == ":" {
             return Err(UsageError::EmptyBlock("before"));
         }
-        block.ranks = block.ranks.max(1);
+        block.choose_ranks()?;
         block.program = program;
         let mut more = false;
         for word in words.by_ref() {
@@ -205,15 +240,27 @@ fn options(
             "env" => block.environment.push((name(&option, value(PAIR)?)?, value(PAIR)?)),
             "genv" => global_environment.push((name(&option, value(PAIR)?)?, value(PAIR)?)),
             "wdir" | "wd" => block.directory = Some(value("a directory")?.into()),
+            "path" => block.path = Some(value("directories")?),
+            "soft" => block.soft = Some(value("numbers of ranks")?.to_string_lossy().into_owned()),
+            "arch" => architecture(&option, &value("the name of an architecture")?)?,
+            "initial-errhandler" => {
+                let handler = error_handler(&option, &value("the name of an error handler")?)?;
+                block.environment.push((env::INITIAL_ERRHANDLER.into(), handler.into()));
+            }
+            "memory-alloc-kinds" => {
+                block.environment.push((env::MEMORY_ALLOC_KINDS.into(), value("kinds of memory")?));
+            }
             "l" => job.labels = true,
             "bind-to" => job.binding = binding(&option, &value("'core' or 'none'")?)?,
-            "hosts" | "host" | "hostfile" | "machinefile" | "f" if job.hosts.is_some() => {
+            "hosts" | "host" | "hostfile" | "machinefile" | "file" | "f" if job.hosts.is_some() => {
                 return Err(UsageError::HostsTwice { option });
             }
             "hosts" | "host" => {
                 job.hosts = Some(Hosts::List(host_list(&option, &value("names of machines")?)?));
             }
-            "hostfile" | "machinefile" | "f" => job.hosts = Some(Hosts::File(value("a file")?.into())),
+            "hostfile" | "machinefile" | "file" | "f" => {
+                job.hosts = Some(Hosts::File(value("a file")?.into()));
+            }
             _ => return Err(UsageError::UnknownOption(option)),
         }
         if let Some(value) = inline {
@@ -259,6 +306,29 @@ fn binding(option: &str, value: &OsStr) -> Result<Binding, UsageError> {
             allowed: "'core' or 'none'",
         }),
     }
+}
+
+fn architecture(option: &str, value: &OsStr) -> Result<(), UsageError> {
+    let value = value.to_string_lossy();
+    if is_architecture_here(&value) {
+        return Ok(());
+    }
+    Err(UsageError::BadValue {
+        option: option.to_owned(),
+        value: value.into_owned(),
+        allowed: std::env::consts::ARCH,
+    })
+}
+
+fn error_handler(option: &str, value: &OsStr) -> Result<&'static str, UsageError> {
+    let value = value.to_string_lossy();
+    ERROR_HANDLERS.into_iter().find(|known| known.eq_ignore_ascii_case(&value)).ok_or_else(|| {
+        UsageError::BadValue {
+            option: option.to_owned(),
+            value: value.into_owned(),
+            allowed: "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+        }
+    })
 }
 
 fn host_list(option: &str, value: &OsStr) -> Result<Vec<Host>, UsageError> {
@@ -314,13 +384,33 @@ mod tests {
     }
 
     #[test]
+    fn options_that_the_standard_names() {
+        let line = "-n 9 -soft 1:8:3 -arch ARCH -path /bin:/usr/bin -initial-errhandler MPI_ERRORS_RETURN \
+                    -memory-alloc-kinds system prog : -soft 2,3 prog";
+        let job = job(&line.replace("ARCH", std::env::consts::ARCH));
+        assert_eq!((job.blocks[0].ranks, job.blocks[1].ranks), (7, 3));
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let expected =
+            [pair(env::INITIAL_ERRHANDLER, "mpi_errors_return"), pair(env::MEMORY_ALLOC_KINDS, "system")];
+        assert_eq!(job.blocks[0].environment, expected);
+        assert_eq!(job.blocks[1].environment, []);
+        let shell = Block { path: Some("/bin".into()), program: "sh".into(), ..Block::default() };
+        assert!(PathBuf::from(shell.located_program()).is_absolute());
+    }
+
+    #[test]
     fn machines() {
         for line in ["-hosts a:2,b prog", "--host a:2,b prog", "prog : --hosts=a:2,b prog"] {
             let Some(Hosts::List(hosts)) = job(line).hosts else { panic!("{line} names no machines") };
             assert_eq!(hosts, hosts::from_list("a:2,b").expect("a list"));
         }
-        for line in ["-f file prog", "--hostfile=file prog", "-hostfile file prog", "--machinefile file prog"]
-        {
+        for line in [
+            "-f file prog",
+            "-file file prog",
+            "--hostfile=file prog",
+            "-hostfile file prog",
+            "--machinefile file prog",
+        ] {
             assert_eq!(job(line).hosts, Some(Hosts::File("file".into())), "{line}");
         }
     }
@@ -351,6 +441,12 @@ mod tests {
             ("-env A", "a name and a value"),
             ("-env A=B C prog", "without '='"),
             ("--l=3 prog", "no value"),
+            ("-soft 1:x prog", "-soft is given \"1:x\""),
+            ("-n 3 -soft 4:8 prog", "\"4:8\"; allowed is a list with a number"),
+            ("-arch pdp11 prog", "\"pdp11\""),
+            ("-initial-errhandler return prog", "\"return\"; allowed is mpi_errors_are_fatal"),
+            ("-memory-alloc-kinds", "-memory-alloc-kinds needs kinds of memory"),
+            ("-path", "-path needs directories"),
             ("--bind-to socket prog", "'core' or 'none'"),
         ] {
             match read(line) {

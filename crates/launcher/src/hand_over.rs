@@ -242,7 +242,7 @@ fn joined(
             words.push(":".into());
         }
         words.extend(options?);
-        words.push(block.program.clone());
+        words.push(block.located_program());
         words.extend(block.arguments.iter().cloned());
     }
     Ok(words)

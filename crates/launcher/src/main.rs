@@ -29,6 +29,7 @@ mod output;
 mod processes;
 mod rank;
 mod signals;
+mod standard_options;
 mod start;
 mod supervisor;
 mod terminal_input;

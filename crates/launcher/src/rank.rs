@@ -116,7 +116,7 @@ impl Rank {
         let (stdout, stdout_end) = io::pipe().map_err(system)?;
         let (stderr, stderr_end) = io::pipe().map_err(system)?;
         let memory = common.memory.as_raw_fd();
-        let mut command = Command::new(&block.program);
+        let mut command = Command::new(block.located_program());
         command
             .args(&block.arguments)
             .envs(block.environment.iter().map(|(name, value)| (name, value)))
@@ -239,6 +239,8 @@ fn explain(block: &Block, error: io::Error) -> StartError {
         io::ErrorKind::NotFound => {
             let hint = if program.contains('/') {
                 ""
+            } else if block.path.is_some() {
+                " in the directories of -path, nor in PATH"
             } else if path.is_file() {
                 " in PATH; one of that name is in the working directory: write it with ./ before the name"
             } else {

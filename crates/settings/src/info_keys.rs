@@ -14,6 +14,11 @@ pub const ALLOW_OVERTAKING: &str = "mpi_assert_allow_overtaking";
 /// The promise that all processes start persistent collective operations in one order.
 pub const STRICT_ORDERING: &str = "mpi_assert_strict_persistent_collective_ordering";
 
+/// The kinds of memory that an object takes.
+pub const MEMORY_KINDS: &str = "mpi_memory_alloc_kinds";
+/// The promise that all buffers are in memory of some kinds.
+pub const ASSERT_MEMORY_KINDS: &str = "mpi_assert_memory_alloc_kinds";
+
 /// The promise that no target of a window is locked.
 pub const NO_LOCKS: &str = "no_locks";
 /// The order of accumulates that a program needs.
@@ -81,15 +86,31 @@ pub const INFO_KEYS: &[InfoKey] = &[
         values: "true, false",
         meaning: "none: accepted; persistent collective operations may be started in any order",
     },
+    ASSERTED_KINDS,
 ];
 
+/// The same for communicators and windows.
+const ASSERTED_KINDS: InfoKey = InfoKey {
+    name: ASSERT_MEMORY_KINDS,
+    values: "a list of system, mpi, mpi:alloc_mem, mpi:win_allocate, mpi:win_allocate_shared",
+    meaning: "mpi_memory_alloc_kinds lists these kinds alone, except on MPI_COMM_WORLD and MPI_COMM_SELF; buffers in other memory work, too",
+};
+
 /// The keys for a program that makes a session with an info object.
-pub const SESSION_KEYS: &[InfoKey] = &[InfoKey {
-    name: THREAD_LEVEL,
-    values: "MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE",
-    meaning: "the wanted thread level; MPI_Session_get_info has the level in use, which is MPI_THREAD_MULTIPLE, or that of \
-              MPI_Init if it was called before any session was made",
-}];
+pub const SESSION_KEYS: &[InfoKey] = &[
+    InfoKey {
+        name: THREAD_LEVEL,
+        values: "MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE",
+        meaning: "the wanted thread level; MPI_Session_get_info has the level in use, which is MPI_THREAD_MULTIPLE, or that of \
+                  MPI_Init if it was called before any session was made",
+    },
+    InfoKey {
+        name: MEMORY_KINDS,
+        values: "a list of kinds of memory",
+        meaning: "kinds that are wanted; MPI_Session_get_info has the supported ones: system, mpi, mpi:alloc_mem, mpi:win_allocate, \
+                  mpi:win_allocate_shared",
+    },
+];
 
 /// The keys for a program that makes a window with an info object.
 pub const WINDOW_KEYS: &[InfoKey] = &[
@@ -157,4 +178,5 @@ pub const WINDOW_KEYS: &[InfoKey] = &[
     },
     InfoKey { name: SAME_SIZE, values: "true, false", meaning: "none: accepted, and without a cost" },
     InfoKey { name: SAME_DISP_UNIT, values: "true, false", meaning: "none: accepted, and without a cost" },
+    ASSERTED_KINDS,
 ];

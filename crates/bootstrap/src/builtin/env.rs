@@ -20,6 +20,10 @@ pub const JOB_FD: &str = "HEDDLE_JOB_FD";
 pub const JOB_PATH: &str = "HEDDLE_JOB_PATH";
 /// A name for the job that no other job on the machine has; the launcher knows its processes by it.
 pub const JOB_ID: &str = "HEDDLE_JOB_ID";
+/// The error handler that the command line names for the start; absent otherwise.
+pub const INITIAL_ERRHANDLER: &str = "HEDDLE_INITIAL_ERRHANDLER";
+/// The kinds of memory that the command line asks for; absent otherwise.
+pub const MEMORY_ALLOC_KINDS: &str = "HEDDLE_MEMORY_ALLOC_KINDS";
 
 /// The variables of the contract, read and checked.
 #[derive(Debug, Clone, PartialEq, Eq)]

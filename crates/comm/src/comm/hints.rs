@@ -6,6 +6,7 @@
 //! | `heddle_vni` | a number below that of the VNIs, or `default` | all messages are on this VNI |
 //! | `mpi_assert_no_any_tag`, `mpi_assert_no_any_source` | `true`, `false` | messages are sharded over VNIs; wildcards are refused |
 //! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking`, `mpi_assert_strict_persistent_collective_ordering` | `true`, `false` | none |
+//! | `mpi_assert_memory_alloc_kinds` | kinds of memory | `mpi_memory_alloc_kinds` has them alone |
 //!
 //! The hints that concern VNIs ([`Choice`]) take effect when a communicator is made, and only if every
 //! member gives the same value: a message in flight must not lose its VNI. `MPI_Comm_set_info` comes
@@ -15,11 +16,13 @@
 use super::object::Comm;
 use crate::error::{Error, Result};
 use crate::info::Entries;
+use crate::memory_kinds;
 use heddle_message::context::{BrokenPromise, Choice, Plane};
 use heddle_message::domain::{self, Domain};
 use heddle_message::matching::Key;
 use heddle_settings::info_keys::{
-    ALLOW_OVERTAKING, EXACT_LENGTH, NO_ANY_SOURCE, NO_ANY_TAG, STRICT_ORDERING, VNI,
+    ALLOW_OVERTAKING, ASSERT_MEMORY_KINDS, EXACT_LENGTH, MEMORY_KINDS, NO_ANY_SOURCE, NO_ANY_TAG,
+    STRICT_ORDERING, VNI,
 };
 use heddle_spec::constants as mpi;
 use std::sync::PoisonError;
@@ -45,7 +48,10 @@ impl Comm {
     fn note(&self, hints: &Entries, wanted: impl Fn(&str) -> bool) {
         let mut known = self.info.lock().unwrap_or_else(PoisonError::into_inner);
         for (key, value) in hints {
-            let is_promise = PROMISES.contains(&key.as_str()) && ["true", "false"].contains(&value.as_str());
+            let is_promise = match key.as_str() {
+                ASSERT_MEMORY_KINDS => memory_kinds::can_be_asserted(value),
+                key => PROMISES.contains(&key) && ["true", "false"].contains(&value.as_str()),
+            };
             if is_promise && wanted(key) {
                 match known.iter_mut().find(|(old, _)| old == key) {
                     Some((_, old)) => old.clone_from(value),
@@ -66,7 +72,19 @@ impl Comm {
         };
         let vni = choice.vni().map_or_else(|| DEFAULT_VNI.to_owned(), |vni| vni.to_string());
         let promises = PROMISES.iter().map(|promise| ((*promise).to_owned(), promised(promise)));
-        promises.chain([(VNI.to_owned(), vni)]).collect()
+        let asserted = known.iter().find(|(key, _)| key == ASSERT_MEMORY_KINDS);
+        // Those of the predefined communicators stand for all that derive from them.
+        let kinds = match asserted.filter(|_| !self.is_predefined()) {
+            Some((_, kinds)) => kinds.clone(),
+            None => self.memory_kinds(),
+        };
+        let kinds = asserted.cloned().into_iter().chain([(MEMORY_KINDS.to_owned(), kinds)]);
+        promises.chain([(VNI.to_owned(), vni)]).chain(kinds).collect()
+    }
+
+    /// The kinds of memory that all objects take which come from the same session, or from the world model.
+    pub fn memory_kinds(&self) -> String {
+        self.session().map_or_else(memory_kinds::of_world, |session| session.memory_kinds().to_owned())
     }
 }
 

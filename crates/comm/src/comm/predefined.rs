@@ -2,6 +2,7 @@
 //! communicator of all processes for the library alone, which is there while the library is in use.
 
 use super::object::Comm;
+use crate::errhandler::{self, ErrhandlerCell};
 use crate::error::{Error, Result};
 use heddle_message::domain;
 use heddle_platform::atomic::{AtomicPtr, Ordering};
@@ -32,7 +33,10 @@ pub fn close_creations() {
 }
 
 /// Makes `MPI_COMM_WORLD` and `MPI_COMM_SELF` visible to calls.
-pub fn open_predefined(world: Comm, comm_self: Comm) {
+pub fn open_predefined(mut world: Comm, mut comm_self: Comm) {
+    for comm in [&mut world, &mut comm_self] {
+        comm.errhandler = ErrhandlerCell::new(errhandler::initial());
+    }
     world.set_name("MPI_COMM_WORLD");
     comm_self.set_name("MPI_COMM_SELF");
     let [world, comm_self] = MADE.get_or_init(|| [world, comm_self]);
@@ -62,6 +66,13 @@ fn not_there() -> Error {
                            MPI_Comm_create_from_group makes communicators of a session's groups";
             Error::new(mpi::MPI_ERR_COMM, message)
         }
+    }
+}
+
+impl Comm {
+    /// Returns true for `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+    pub(super) fn is_predefined(&self) -> bool {
+        MADE.get().is_some_and(|made| made.iter().any(|known| std::ptr::eq(known, self)))
     }
 }
 

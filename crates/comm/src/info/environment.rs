@@ -1,6 +1,7 @@
 //! The contents of `MPI_INFO_ENV`: how this process was started (MPI 5.0, section 11.2.1).
 
 use super::{Entries, LONGEST_VALUE};
+use crate::{errhandler, memory_kinds};
 use heddle_bootstrap::{builtin, pmi, pmix};
 use heddle_message::domain;
 
@@ -40,6 +41,9 @@ fn entries_with(arguments: Vec<String>) -> Entries {
     add("soft", size);
     add("host", std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned()));
     add("arch", Some(std::env::consts::ARCH.to_owned()));
+    // As the command line asks for them, supported or not.
+    add("mpi_memory_alloc_kinds", memory_kinds::requested_at_start());
+    add("mpi_initial_errhandler", errhandler::initial_name().map(str::to_owned));
     add("wdir", std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned()));
     entries
 }

@@ -81,6 +81,14 @@ impl Leaders<'_> {
         Ok(theirs)
     }
 
+    /// Tells the group that its leader cannot agree with anybody, and returns why. The others wait for the
+    /// leader's word in [`connect`].
+    fn refuse(&self, error: Error) -> Error {
+        // The leader's own error says more than one of the message to the group.
+        let _ = self.tell(&mut [UNKNOWN, error.code() as u64]);
+        error
+    }
+
     /// Tells the group the leader's words.
     fn tell(&self, words: &mut [u64]) -> Result<()> {
         let word = TypeRef::predefined(&types::MPI_UINT64_T);
@@ -123,10 +131,25 @@ pub fn intercomm_create(
             format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB"),
         ));
     }
-    let peer = if local.rank() == leader as usize { Some(peer()?) } else { None };
-    let remote = peer.as_ref().map(|peer| (peer, remote_leader));
-    let leaders = Leaders { local, leader: leader as usize, remote, channel: (Plane::CreateInter, tag) };
+    let mut leaders =
+        Leaders { local, leader: leader as usize, remote: None, channel: (Plane::CreateInter, tag) };
+    let peer = if leaders.is_here() {
+        let checked = peer().and_then(|peer| check_remote_leader(&peer, remote_leader).map(|()| peer));
+        Some(checked.map_err(|error| leaders.refuse(error))?)
+    } else {
+        None
+    };
+    leaders.remote = peer.as_ref().map(|peer| (peer, remote_leader));
     Ok(connect(domain::current()?, local, &leaders)?.handle())
+}
+
+/// Checks that the other group's leader is a process: no special value names one.
+fn check_remote_leader(peer: &CommRef, rank: i32) -> Result<()> {
+    if usize::try_from(rank).is_ok_and(|rank| rank < peer.peers.size()) {
+        return Ok(());
+    }
+    let message = format!("there is no rank {rank} among the {} processes of peer_comm", peer.peers.size());
+    Err(Error::new(mpi::MPI_ERR_RANK, message))
 }
 
 /// A new intercommunicator of the leaders' groups, with the error handler of `parent`.
@@ -136,9 +159,16 @@ pub(super) fn connect(domain: &'static Domain, parent: &CommRef, leaders: &Leade
     // The other group waits for the word, so it says that there is no context, too.
     let proposal = if leaders.is_here() { domain.new_context(Choice::default()) } else { Ok(UNKNOWN) };
     let mine = [vec![proposal.unwrap_or(UNKNOWN)], ranks(group)].concat();
-    // A group knows its leader's proposal only after it is told.
-    let mut context = [mine[0]];
+    // A group knows its leader's proposal only after it is told, and whether its leader has one.
+    let mut context = [mine[0], 0];
     leaders.tell(&mut context)?;
+    if context[1] != 0 {
+        let message = format!(
+            "rank {} of local_comm, its leader, gave a peer_comm or a remote leader that does not exist",
+            leaders.leader
+        );
+        return Err(Error::new(context[1] as i32, message));
+    }
     let theirs = leaders.exchange(&[vec![context[0]], mine[1..].to_vec()].concat())?;
     let (their_context, their_ranks) = (theirs[0], &theirs[1..]);
     let remote = Group::from_world_ranks(their_ranks.iter().map(|&rank| rank as u32).collect());

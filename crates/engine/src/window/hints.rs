@@ -1,11 +1,12 @@
 //! The info hints of windows (MPI 5.0, section 12.2.1, and Heddle's). Unknown hints and values are ignored.
 
 use heddle_comm::info::Entries;
+use heddle_comm::memory_kinds;
 use heddle_settings as settings;
 use heddle_settings::info_keys::{
-    ACCUMULATE_GRANULARITY, ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, MEMORY_ALIGNMENT,
-    NO_LOCKS, SAME_DISP_UNIT, SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES, WIN_LOCK_COUNTER_DISTANCE,
-    WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
+    ACCUMULATE_GRANULARITY, ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, ASSERT_MEMORY_KINDS,
+    MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT, SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES,
+    WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
 };
 use heddle_window::{Algorithm, LockChoice};
 
@@ -33,6 +34,8 @@ pub struct Hints {
     /// Hints that are recorded and change nothing, since every window gives what they
     /// ask for or does without.
     recorded: [(&'static str, String); 5],
+    /// The kinds of memory that the program promises to use, if it does.
+    pub asserted_kinds: Option<String>,
 }
 
 impl Hints {
@@ -46,7 +49,8 @@ impl Hints {
             (SAME_DISP_UNIT, "false"),
         ];
         let recorded = recorded.map(|(key, default)| (key, default.to_owned()));
-        let mut hints = Hints { no_locks: false, apart: false, alignment: 64, lock, recorded };
+        let mut hints =
+            Hints { no_locks: false, apart: false, alignment: 64, lock, recorded, asserted_kinds: None };
         hints.take(entries);
         hints.take_at_creation(entries);
         hints
@@ -59,6 +63,9 @@ impl Hints {
                 (NO_LOCKS, "true" | "false") => self.no_locks = value == "true",
                 (ACCUMULATE_OPS, "same_op" | "same_op_no_op")
                 | (SAME_SIZE | SAME_DISP_UNIT, "true" | "false") => self.record(key, value),
+                (ASSERT_MEMORY_KINDS, kinds) if memory_kinds::can_be_asserted(kinds) => {
+                    self.asserted_kinds = Some(kinds.to_owned());
+                }
                 (ACCUMULATE_ORDERING, _) if is_ordering(value) => self.record(key, value),
                 (ACCUMULATE_GRANULARITY, _) if value.parse::<u32>().is_ok() => self.record(key, value),
                 _ => {}

@@ -9,7 +9,7 @@ use heddle_comm::info::Entries;
 use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use heddle_settings::info_keys::WIN_LOCK_LEVELS;
+use heddle_settings::info_keys::{ASSERT_MEMORY_KINDS, MEMORY_KINDS, WIN_LOCK_LEVELS};
 use heddle_spec::constants as mpi;
 use heddle_window::Window;
 use std::ops::Deref;
@@ -126,6 +126,13 @@ impl Win {
         let mut hints = self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone();
         hints.lock = self.window.lock_choice();
         let mut entries = hints.entries();
+        let asserted = hints.asserted_kinds.clone().map(|kinds| (ASSERT_MEMORY_KINDS.to_owned(), kinds));
+        let kinds = match &asserted {
+            Some((_, kinds)) => kinds.clone(),
+            None => self.comm.memory_kinds(),
+        };
+        entries.extend(asserted);
+        entries.push((MEMORY_KINDS.to_owned(), kinds));
         entries.push((WIN_LOCK_LEVELS.to_owned(), self.window.lock_levels().to_string()));
         entries
     }

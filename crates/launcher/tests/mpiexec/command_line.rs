@@ -53,6 +53,28 @@ fn working_directory() {
 }
 
 #[test]
+fn options_that_the_standard_names() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let program = folder.path().join("only-here");
+    std::fs::write(
+        &program,
+        "#!/bin/sh\necho $HEDDLE_SIZE $HEDDLE_INITIAL_ERRHANDLER $HEDDLE_MEMORY_ALLOC_KINDS\n",
+    )
+    .expect("a file");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("its mode");
+    let path = format!("/nowhere:{}", folder.path().to_str().expect("UTF-8"));
+    let handler = ["-initial-errhandler", "mpi_errors_return", "-memory-alloc-kinds", "system,mpi"];
+    let options = ["-n", "5", "-soft", "1:7:2", "-arch", std::env::consts::ARCH, "-path", &path];
+    let report = mpiexec(&[&options[..], &handler[..], &["only-here"]].concat());
+    report.went_well();
+    assert_eq!(report.out, "5 mpi_errors_return system,mpi\n".repeat(5));
+    mpiexec(&["-path", "/nowhere", "only-here"]).failed(127, &["only-here", "-path"]);
+    mpiexec(&["-arch", "pdp11", "true"]).failed(2, &["-arch", "\"pdp11\"", std::env::consts::ARCH]);
+    mpiexec(&["-n", "2", "-soft", "3", "true"]).failed(2, &["-soft", "\"3\""]);
+}
+
+#[test]
 fn questions_and_mistakes() {
     let help = mpiexec(&["--help"]);
     help.went_well();

@@ -1,7 +1,7 @@
 //! The board: memory shared by the two sides of a partitioned operation.
 //!
 //! The sender allocates it and tells the receiver where it is. It has a head, and a slot for each of the
-//! sender's partitions:
+//! sender's partitions, or a single one for all if they have no data:
 //!
 //! ```text
 //!   head  the receiver's words: gate, round taken, address of its buffer │ the sender's: where the stage is
@@ -12,6 +12,9 @@
 //! slots, for rounds in turn, so that the sender may be a round ahead. Larger ones the sender's threads write
 //! straight into the receiver's buffer, by single copies of the kernel. Where the kernel forbids those, they
 //! go through a *stage*, shared memory that the sender allocates then.
+//!
+//! Each slot begins on a cache line, so that threads do not disturb each other; where that would take much
+//! more memory than the data, slots lie closer.
 
 use heddle_comm::error::{Error, Result};
 use heddle_message::domain::Domain;
@@ -31,6 +34,8 @@ const LARGEST_SET: usize = 4 << 20;
 const LINE: usize = 64;
 /// Where in a slot its data begin.
 const DATA: usize = 8;
+/// The most partitions whose slots begin on cache lines.
+const MOST_APART: usize = 1 << 16;
 
 /// How a sender has divided its message.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +46,12 @@ pub(super) struct Division {
 }
 
 impl Division {
+    /// The division as both sides account for it: partitions without data are handed over, and arrive,
+    /// together. So no memory is taken by a number of partitions that says nothing about data.
+    pub(super) fn accounted(self) -> Division {
+        if self.bytes == 0 { Division { partitions: self.partitions.min(1), bytes: 0 } } else { self }
+    }
+
     /// The bytes of the message.
     pub(super) fn total(self) -> usize {
         self.partitions * self.bytes
@@ -52,7 +63,8 @@ impl Division {
     }
 
     fn slot(self) -> usize {
-        (DATA + if self.is_in_slots() { self.bytes } else { 0 }).next_multiple_of(LINE)
+        let alignment = if self.partitions <= MOST_APART { LINE } else { DATA };
+        (DATA + if self.is_in_slots() { self.bytes } else { 0 }).next_multiple_of(alignment)
     }
 
     /// The bytes of a set of slots.

@@ -31,7 +31,10 @@ pub(super) struct Receiver {
     /// Kept for a sender on another machine.
     comm: Option<KeptComm>,
     buffer: Buffer,
+    /// The division, as it is accounted for.
     division: Division,
+    /// The program's number of partitions.
+    partitions: usize,
     expected: Mutex<Expected>,
     /// The sender's side, once it is known.
     link: OnceLock<Result<Link>>,
@@ -76,6 +79,8 @@ impl Receiver {
         // SAFETY: the offer is boxed, and read after the receive; `drop` ends a receive that is pending.
         let place = unsafe { offer.buffer() };
         let request = irecv(comm, Plane::Partitioned, place, from.0, from.1)?;
+        let partitions = division.partitions;
+        let division = division.accounted();
         Ok(Receiver {
             domain,
             vni: comm.vni(),
@@ -83,6 +88,7 @@ impl Receiver {
             comm: (!domain.fabric().is_local(world_rank(comm, from.0)?)).then(|| comm.keep()),
             buffer,
             division,
+            partitions,
             expected: Mutex::new(Expected { request: Some(request), offer }),
             link: OnceLock::new(),
             round: AtomicU32::new(0),
@@ -96,6 +102,7 @@ impl Receiver {
     /// # Errors
     /// Why the sender's board cannot be used.
     pub(super) fn has_arrived(&self, partition: usize) -> Result<bool> {
+        let partition = if self.division.bytes == 0 { 0 } else { partition };
         self.take_messages()?;
         if self.look(partition)? != Arrived::No {
             return Ok(true);
@@ -107,7 +114,7 @@ impl Receiver {
 
     /// The number of partitions.
     pub(super) fn partitions(&self) -> usize {
-        self.division.partitions
+        self.partitions
     }
 
     /// Notes which messages of a sender on another machine have arrived.

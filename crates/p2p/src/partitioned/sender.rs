@@ -12,7 +12,7 @@ use heddle_message::request::{self, Attachment, Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
-use heddle_sync::queues::partitions::{Departures, Ready, next_round};
+use heddle_sync::queues::partitions::{Departures, Ready, Together, next_round};
 use heddle_transport::single_copy;
 use std::ptr::{NonNull, with_exposed_provenance_mut};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -28,13 +28,17 @@ pub(super) struct Sender {
     board: Arc<Board>,
     /// For a receiver on another machine.
     far: Option<FarSender>,
-    /// The division of the message; that of the board has no data if the receiver is on another machine.
+    /// The division of the message, as it is accounted for; that of the board has no data if the receiver is
+    /// on another machine.
     division: Division,
     round: AtomicU32,
     departures: Departures,
+    /// Of partitions without data the last one is handed over, as partition 0 of the division.
+    together: Option<Together>,
     error: OnceLock<Error>,
-    /// For [`ready`](Self::ready): what else it needs of the board.
+    /// The program's number of partitions.
     pub(super) partitions: usize,
+    /// For [`ready`](Self::ready): what else it needs of the board.
     slots: Slots,
     /// The data, if each partition has 8 bytes, without gaps, and then the number of partitions; else 0.
     words: Words,
@@ -105,6 +109,9 @@ impl Sender {
         free_boards_left();
         // To nobody go partitions without data.
         let division = if peer.is_some() { division } else { Division { bytes: 0, ..division } };
+        let partitions = division.partitions;
+        let together = (division.bytes == 0).then(|| Together::new(partitions));
+        let division = division.accounted();
         let is_far = peer.is_some_and(|peer| !domain.fabric().is_local(peer));
         let far = dest.filter(|_| is_far);
         let far = far.map(|dest| FarSender::new(domain, comm, dest, division.partitions)).transpose()?;
@@ -130,8 +137,9 @@ impl Sender {
             division,
             round: AtomicU32::new(0),
             departures: Departures::new(division.partitions),
+            together,
             error: OnceLock::new(),
-            partitions: division.partitions,
+            partitions,
             slots,
             words,
             in_words,
@@ -179,6 +187,16 @@ impl Sender {
         if partition >= self.partitions {
             return Err(NotReady::NoSuchPartition);
         }
+        let Some(together) = &self.together else { return self.hand_over(round, partition) };
+        match together.ready(partition, round) {
+            None => Err(NotReady::ReadyBefore),
+            Some(false) => Ok(()),
+            Some(true) => self.hand_over(round, 0),
+        }
+    }
+
+    /// Hands over a partition of the division.
+    fn hand_over(&self, round: u32, partition: usize) -> std::result::Result<(), NotReady> {
         if self.board.flag(round, partition).is_raised(round) {
             return Err(NotReady::ReadyBefore);
         }
@@ -346,6 +364,9 @@ impl Attachment for Sending {
         let round = next_round(sender.round.load(Ordering::Relaxed));
         sender.round.store(round, Ordering::Relaxed);
         sender.departures.begin();
+        if let Some(together) = &sender.together {
+            together.begin();
+        }
         if sender.peer.is_none() {
             sender.board.gate().open(round);
         }

@@ -13,7 +13,8 @@
 //! [`partitions`], each of whose elements has a place of its own; and in [`publications`] every process reads
 //! what all of them have pushed.
 //!
-//! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user and are taken all at once.
+//! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user and are taken all at once; below
+//! [`partitions`] are [`sparse`] words.
 //!
 //! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; a thread that is alone
 //! for another reason, such as holding a lock, calls the `unsafe` methods of [`Mpsc`] and pays nothing.
@@ -23,6 +24,7 @@ pub mod chain;
 pub mod claims;
 pub mod partitions;
 pub mod publications;
+pub mod sparse;
 pub mod tasks;
 pub mod unbounded;
 

@@ -23,6 +23,7 @@
 //!
 //! Rounds wrap; the gate is never more than a few rounds ahead or behind.
 
+use super::sparse::Sparse;
 use crate::CachePadded;
 use heddle_platform::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use heddle_platform::platform::AtomicInteger;
@@ -107,7 +108,7 @@ pub enum Ready {
 #[derive(Debug)]
 pub struct Departures<P: Platform = Native> {
     /// For each partition, the round in which it was deferred.
-    marks: Box<[P::AtomicU32]>,
+    marks: Sparse<P::AtomicU32>,
     /// How many partitions are deferred.
     deferred: P::AtomicUsize,
     /// How many were not delivered yet. Every delivery changes it, so it has a line of its own.
@@ -119,7 +120,7 @@ impl<P: Platform> Departures<P> {
     #[must_use]
     pub fn new(partitions: usize) -> Self {
         Departures {
-            marks: (0..partitions).map(|_| AtomicInteger::new(0)).collect(),
+            marks: Sparse::new(partitions),
             deferred: AtomicInteger::new(0),
             missing: CachePadded::new(AtomicInteger::new(0)),
         }
@@ -159,7 +160,7 @@ impl<P: Platform> Departures<P> {
     #[cold]
     #[inline(never)]
     fn defer(&self, partition: usize, round: u32, gate: &Gate<P>) -> Ready {
-        let mark = &self.marks[partition];
+        let mark = self.marks.at(partition);
         if mark.load(Relaxed) == round {
             return Ready::DeferredBefore;
         }
@@ -188,7 +189,7 @@ impl<P: Platform> Departures<P> {
         if self.deferred.load(Relaxed) == 0 {
             return false;
         }
-        for (partition, mark) in self.marks.iter().enumerate() {
+        for (partition, mark) in self.marks.used() {
             if mark.load(Acquire) == round {
                 mark.store(0, Relaxed);
                 // A thread that has not counted its partition yet does so later: the number wraps until then.
@@ -209,6 +210,38 @@ impl<P: Platform> Departures<P> {
     }
 }
 
+/// The sender's account of partitions without data. There is nothing to deliver before all are ready, so the
+/// last one is handed over for all of them.
+#[derive(Debug)]
+pub struct Together<P: Platform = Native> {
+    /// For each partition, the last round in which it was ready.
+    marks: Sparse<P::AtomicU32>,
+    missing: P::AtomicUsize,
+}
+
+impl<P: Platform> Together<P> {
+    /// The account of that many partitions.
+    #[must_use]
+    pub fn new(partitions: usize) -> Self {
+        Together { marks: Sparse::new(partitions), missing: AtomicInteger::new(0) }
+    }
+
+    /// Begins a round. The caller orders this before all other calls for the round.
+    pub fn begin(&self) {
+        self.missing.store(self.marks.len(), Relaxed);
+    }
+
+    /// Notes that a partition is ready. Returns true if all are now, and `None` if this one was before, which
+    /// is a mistake of the program.
+    pub fn ready(&self, partition: usize, round: u32) -> Option<bool> {
+        if self.marks.at(partition).swap(round, Relaxed) == round {
+            return None;
+        }
+        // AcqRel: who hands over the last one comes after all threads that had one ready.
+        Some(self.missing.fetch_sub(1, AcqRel) == 1)
+    }
+}
+
 /// What a look at a partition has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
@@ -224,7 +257,7 @@ pub enum Arrived {
 #[derive(Debug)]
 pub struct Arrivals<P: Platform = Native> {
     /// For each partition twice the round in which a thread last took it, and one more when it had.
-    states: Box<[P::AtomicU32]>,
+    states: Sparse<P::AtomicU32>,
     /// How many were not taken yet.
     missing: P::AtomicUsize,
 }
@@ -233,8 +266,7 @@ impl<P: Platform> Arrivals<P> {
     /// The account of that many partitions.
     #[must_use]
     pub fn new(partitions: usize) -> Self {
-        let states = (0..partitions).map(|_| AtomicInteger::new(0)).collect();
-        Arrivals { states, missing: AtomicInteger::new(0) }
+        Arrivals { states: Sparse::new(partitions), missing: AtomicInteger::new(0) }
     }
 
     /// Begins a round. The caller orders this before all other calls for the round.
@@ -258,7 +290,7 @@ impl<P: Platform> Arrivals<P> {
         is_there: impl FnOnce() -> bool,
         take: impl FnOnce(),
     ) -> Arrived {
-        let state = &self.states[partition];
+        let state = self.states.at(partition);
         let (being_taken, taken) = (round.wrapping_mul(2), round.wrapping_mul(2).wrapping_add(1));
         // Acquire: the data come along.
         let before = state.load(Acquire);
@@ -304,6 +336,19 @@ mod tests {
         assert!(departures.deliver_deferred(1, &gate, |partition| partition == 1));
         assert!(departures.are_over());
         assert!(!departures.deliver_deferred(1, &gate, |_| unreachable!()));
+    }
+
+    #[test]
+    fn the_last_partition_without_data_stands_for_all() {
+        let together: Together = Together::new(3);
+        for round in [1, 2, u32::MAX] {
+            together.begin();
+            assert_eq!(
+                [2, 0, 2, 0].map(|partition| together.ready(partition, round)),
+                [Some(false), Some(false), None, None]
+            );
+            assert_eq!(together.ready(1, round), Some(true));
+        }
     }
 
     #[test]

@@ -29,9 +29,9 @@ pub(crate) fn session_finalize(session: Out<SessionHandle>) -> Result<()> {
 }
 
 pub(crate) fn session_get_info(session: SessionHandle, info_used: Out<InfoHandle>) -> Result<()> {
-    from_handle(session.0)?;
+    let session = from_handle(session.0)?;
     let info_used = info_used.variable()?;
-    *info_used = InfoHandle(info::new_handle(session::hints()?));
+    *info_used = InfoHandle(info::new_handle(session::hints(&session)?));
     Ok(())
 }
 
