@@ -21,6 +21,7 @@ import re
 import resource
 import socket
 import struct
+import sys
 import time
 
 NOBODY = 65534
@@ -250,7 +251,9 @@ class Stranger:
                 self.round(self.chance.choice(self.targets))
             else:
                 time.sleep(0.01)  # for the job to start
-        print(f"a stranger: {sum(self.made.values())} attacks: {', '.join(f'{name} {n}' for name, n in sorted(self.made.items()))}")
+        kinds = ", ".join(f"{name} {count}" for name, count in sorted(self.made.items()))
+        # One write, since strangers share the output.
+        sys.stdout.write(f"a stranger: {sum(self.made.values())} attacks: {kinds}\n")
 
 
 def main():

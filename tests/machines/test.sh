@@ -160,7 +160,7 @@ beset() { # beset SECONDS HALF-OPEN [PROVIDER [WORDS ATTACKS]]: the words that t
         rm "$1"
         wait
         exit $status' "$here" "$there" "$seed" "$2" "$hydra" "$1" "${5-}" 2>&1) || fail "strangers, seed $seed, $*: $said"
-    [ "$(grep -c "^a stranger: [1-9]" <<<"$said")" = 2 ] || fail "strangers, seed $seed, $*: $said"
+    [ "$(grep -o "a stranger: [1-9]" <<<"$said" | wc -l)" = 2 ] || fail "strangers, seed $seed, $*: $said"
     grep -q "${4:-a connection from 10.77.0.[12]:[0-9]* was turned away}" <<<"$said" || fail "strangers, seed $seed, $*: $said"
     echo "ok   strangers, ${3:-auto}: $(grep -o "[0-9]* attacks" <<<"$said" | paste -sd ,), $(grep "did it all" <<<"$said")"
 }

@@ -22,9 +22,9 @@ use std::os::fd::RawFd;
 /// proof when it calls MPI next; if that is later, libfabric connects once more.
 static SILENCE: c_int = 30;
 
-/// How long `accept` waits for a proof, in ms. The kernel hands out a connection without data if it has too
-/// many, or after [`SILENCE`].
-const SHORTLY: c_int = 10;
+/// How long a call of `accept` waits for proofs, in ms. The kernel hands out a connection without data if it
+/// has too many, or after [`SILENCE`].
+const SHORTLY: c_int = 2;
 
 /// The most strangers that one call turns away.
 const AT_ONCE: usize = 64;
@@ -59,13 +59,14 @@ unsafe extern "C" fn listen(port: c_int, backlog: c_int) -> c_int {
 
 unsafe extern "C" fn accept(port: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     let is_guarded = doors().guards(port);
+    let mut patience = SHORTLY;
     for _ in 0..AT_ONCE {
         // SAFETY: the caller's arguments.
         let connection = unsafe { libc::accept(port, address, len) };
         if connection < 0 || !is_guarded {
             return connection;
         }
-        if has_proof(connection) {
+        if has_proof(connection, &mut patience) {
             return connection;
         }
         turn_away(connection);
@@ -156,8 +157,9 @@ fn prove(connection: RawFd, key: Key) -> Result<(), c_int> {
     }
 }
 
-/// Returns true if a connection begins with a proof, and takes it out.
-fn has_proof(connection: RawFd) -> bool {
+/// Returns true if a connection begins with a proof, and takes it out. Waits for one if there is `patience`
+/// left, which is used up by that.
+fn has_proof(connection: RawFd, patience: &mut c_int) -> bool {
     let mut proof = [0; PROOF_BYTES];
     let mut receive = || {
         let flags = libc::MSG_DONTWAIT;
@@ -165,7 +167,7 @@ fn has_proof(connection: RawFd) -> bool {
         unsafe { libc::recv(connection, proof.as_mut_ptr().cast(), PROOF_BYTES, flags) }
     };
     let mut received = receive();
-    if received < 0 && error() == libc::EAGAIN && is_readable(connection, SHORTLY) {
+    if received < 0 && error() == libc::EAGAIN && is_readable(connection, std::mem::take(patience)) {
         received = receive();
     }
     received == PROOF_BYTES as isize && doors().admits(&proof)
