@@ -129,7 +129,11 @@ lane_graph500() {
     done
 }
 # make soak: many more inputs.
-lane_fuzz() { tests/fuzz/run.py "$build"; }
+# Of the pairs of special values a sample; make soak: all.
+lane_fuzz() {
+    tests/fuzz/run.py "$build" || return
+    tests/fuzz/special_values.py "$build" --pairs 40 ${HEDDLE_TEST_SEED:+--seed "$HEDDLE_TEST_SEED"}
+}
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
 # Of 3 and 5 ranks a sample of the modules; make soak: all.
 lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 2 4" --sampled "3 5"; }

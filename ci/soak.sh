@@ -26,6 +26,7 @@ may_skip tests/machines/test.sh "$build" .peers/mpich all
 # With odd numbers of ranks make test runs a sample.
 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "3 5"
 tests/fuzz/run.py "$build" --runs 10000
+tests/fuzz/special_values.py "$build" --pairs all
 PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
 PROPTEST_CASES=20000 cargo test --quiet -p heddle-message --lib random_messages
 may_skip ci/sanitize.sh long

@@ -198,6 +198,10 @@ pub fn packed_len(datatype: &Datatype, count: i64) -> Option<i64> {
 /// # Safety
 /// The same as for [`Datatype::pack`].
 pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u8]) {
+    if to.is_empty() {
+        // No data, of any number of items.
+        return;
+    }
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
     // SAFETY: the caller promises valid memory for `count` items.
     unsafe { datatype.pack(from, count, 0, &mut native) };
@@ -218,6 +222,10 @@ pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u
 /// # Safety
 /// The same as for [`Datatype::unpack`].
 pub unsafe fn unpack(datatype: &Datatype, to: *mut u8, count: i64, from: &[u8]) {
+    if from.is_empty() {
+        // No data, of any number of items.
+        return;
+    }
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
     let (mut from, mut output) = (from, native.as_mut_slice());
     for _ in 0..count {

@@ -66,7 +66,9 @@ impl UserOp {
                 function.call(call);
             }
             Function::Int(function) => {
-                let mut rest = count;
+                // Elements without extent have no data, or the program's results would overlap: 2^63 of
+                // them are worth no more than one call.
+                let mut rest = if extent == 0 { count.min(i64::from(c_int::MAX)) } else { count };
                 while rest > 0 {
                     let part = rest.min(i64::from(c_int::MAX));
                     let mut len = part as c_int;

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_session_is_taken_once() {
-        let handle = new_handle(mpi::MPI_ERRORS_RETURN);
+        let handle = new_handle(mpi::MPI_ERRORS_RETURN, String::new());
         let session = from_handle(handle).expect("live");
         assert_eq!(session.errhandler.get(), mpi::MPI_ERRORS_RETURN);
         session.check_live().expect("live");

@@ -51,9 +51,9 @@ fn of_comm(comm: &CommRef) -> Called {
 }
 
 /// Errors without an object run the handler of `MPI_COMM_SELF`; before `MPI_Init` and after `MPI_Finalize`,
-/// in sessions or not, they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` unless
-/// the command line names another one (MPI 5.0, section 9.3). Until the program sets a handler on `MPI_COMM_SELF`, they run that of `MPI_COMM_WORLD`, because programs written for
-/// MPI 3 set only this one.
+/// in sessions or not, they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` unless the command
+/// line names another one (MPI 5.0, section 9.3). Until the program sets a handler on `MPI_COMM_SELF`, they
+/// run that of `MPI_COMM_WORLD`, because programs written for MPI 3 set only this one.
 fn default_handler() -> Called {
     match (CommRef::comm_self(), CommRef::world()) {
         (Ok(own), Ok(world)) if !own.errhandler.is_chosen() && world.errhandler.is_chosen() => {

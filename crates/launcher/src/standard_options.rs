@@ -1,5 +1,5 @@
-//! Values of those options of `mpiexec` that MPI names besides the number of ranks (MPI 5.0, section 11.5), as the
-//! info keys of `MPI_Comm_spawn` mean them (section 11.8.4).
+//! Values of those options of `mpiexec` that MPI names besides the number of ranks (MPI 5.0, section 11.5),
+//! which mean what the info keys of `MPI_Comm_spawn` mean (section 11.8.4).
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

@@ -29,7 +29,8 @@ impl<'a, T> List<'a, T> {
     ///
     /// # Errors
     ///
-    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty;
+    /// `MPI_ERR_COUNT` for a length that no array has.
     pub(crate) fn slice(self, length: usize) -> Result<&'a [T]> {
         if length == 0 {
             return Ok(&[]);
@@ -37,6 +38,7 @@ impl<'a, T> List<'a, T> {
         if self.0.is_null() {
             return Err(null_pointer());
         }
+        check_size::<T>(length)?;
         // SAFETY: `new` was promised that the array has this length.
         Ok(unsafe { std::slice::from_raw_parts(self.0, length) })
     }
@@ -77,7 +79,8 @@ impl<'a, T> ListOut<'a, T> {
     ///
     /// # Errors
     ///
-    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty;
+    /// `MPI_ERR_COUNT` for a length that no array has.
     pub(crate) fn slice(self, length: usize) -> Result<&'a mut [T]> {
         if length == 0 {
             return Ok(&mut []);
@@ -85,6 +88,7 @@ impl<'a, T> ListOut<'a, T> {
         if self.0.is_null() {
             return Err(null_pointer());
         }
+        check_size::<T>(length)?;
         // SAFETY: `new` was promised that the array has this length and is the function's alone.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0, length) })
     }
@@ -117,6 +121,17 @@ impl<'a> List<'a, RequestHandle> {
         // SAFETY: a handle is a word.
         Ok(unsafe { std::slice::from_raw_parts(handles.as_ptr().cast::<usize>(), handles.len()) })
     }
+}
+
+/// Checks that memory can have room for an array.
+#[inline(always)]
+fn check_size<T>(length: usize) -> Result<()> {
+    if length <= isize::MAX as usize / size_of::<T>() { Ok(()) } else { Err(too_long(length)) }
+}
+
+#[cold]
+fn too_long(length: usize) -> Error {
+    Error::new(MPI_ERR_COUNT, format!("no memory has room for an array of {length} elements"))
 }
 
 /// The length of an array that the program passes.

@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn groups_made_of_a_session_s_group_are_in_the_session() {
-        let handle = session::new_handle(mpi::MPI_ERRORS_RETURN);
+        let handle = session::new_handle(mpi::MPI_ERRORS_RETURN, String::new());
         let session = session::take(handle).expect("live");
         let plain = Arc::new(Group::all(4));
         let inside = plain.clone().in_session(Some(&session));
@@ -296,7 +296,7 @@ mod tests {
         for group in made {
             assert!(group.session().is_some_and(|found| Arc::ptr_eq(found, &session)), "{group:?}");
         }
-        let other = session::take(session::new_handle(mpi::MPI_ERRORS_RETURN)).expect("live");
+        let other = session::take(session::new_handle(mpi::MPI_ERRORS_RETURN, String::new())).expect("live");
         assert!(Arc::ptr_eq(inside.in_session(Some(&other)).session().expect("one"), &session));
     }
 

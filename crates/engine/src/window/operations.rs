@@ -62,7 +62,10 @@ pub fn accumulate<T: AsRef<Datatype>>(
 ) -> Result<()> {
     let op = predefined(op)?;
     let datatype = datatype::for_communication(far.datatype)?;
-    let Some(place) = win.window.place(&far.at(&datatype))? else { return Ok(()) };
+    let Some(place) = win.window.place(&far.at(&datatype))? else {
+        // Wrong operands are an error for MPI_PROC_NULL, too.
+        return if op == Op::NoOp { Ok(()) } else { origin().map(drop) };
+    };
     if place.is_empty() {
         // There is no element that the operator could be defined on, or not.
         return if op == Op::NoOp { Ok(()) } else { place.put(&origin()?.1) };

@@ -61,8 +61,7 @@ fn options_that_the_standard_names() {
         "#!/bin/sh\necho $HEDDLE_SIZE $HEDDLE_INITIAL_ERRHANDLER $HEDDLE_MEMORY_ALLOC_KINDS\n",
     )
     .expect("a file");
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .expect("its mode");
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("its mode");
     let path = format!("/nowhere:{}", folder.path().to_str().expect("UTF-8"));
     let handler = ["-initial-errhandler", "mpi_errors_return", "-memory-alloc-kinds", "system,mpi"];
     let options = ["-n", "5", "-soft", "1:7:2", "-arch", std::env::consts::ARCH, "-path", &path];

@@ -34,6 +34,15 @@ pub fn check_address(address: *const u8, bytes: i64, datatype: &Datatype) -> Res
     if first < LOWEST_ADDRESS && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
 }
 
+/// Checks the address of bytes in packed form.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER` if no memory can be there.
+pub fn check_packed_address(address: *const u8, bytes: i64) -> Result<()> {
+    let is_low = address.addr() < LOWEST_ADDRESS as usize;
+    if is_low && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
+}
+
 #[cold]
 fn bad_count(count: i64, datatype: &Datatype) -> Error {
     let message = match count {
@@ -151,6 +160,18 @@ impl Buffer {
         }
     }
 
+    /// A copy of the data.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub fn copied(&self) -> Result<Box<[u8]>> {
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(self.len()).map_err(|_| no_memory(self.len()))?;
+        copy.resize(self.len(), 0);
+        self.copy_out(&mut copy);
+        Ok(copy.into_boxed_slice())
+    }
+
     /// Copies all data to the beginning of `to`, which has room for it.
     ///
     /// # Panics
@@ -258,4 +279,9 @@ pub(crate) unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: by the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(from, to, len) };
     }
+}
+
+#[cold]
+fn no_memory(len: usize) -> Error {
+    Error::new(mpi::MPI_ERR_NO_MEM, format!("there is no memory for a copy of {len} bytes of data"))
 }

@@ -3,6 +3,7 @@
 use crate::argument::CountOut;
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
+use heddle_comm::buffer::{check_address, check_packed_address};
 use heddle_comm::datatype::{self, TypeRef};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle};
@@ -36,13 +37,15 @@ pub(super) fn end_of(position: i64, bytes: i64, size: i64) -> Result<i64> {
     }
 }
 
-/// Checks the addresses of data that are not empty.
-pub(super) fn check_addresses(data: *const c_void, packed: *const c_void, datatype: &TypeRef) -> Result<()> {
-    let first = (data.addr() as i64).wrapping_add(datatype.true_lb());
-    if packed.is_null() || (data.is_null() && first == 0) {
-        return Err(Error::new(mpi::MPI_ERR_BUFFER, "a buffer is a null pointer, but it is to hold data"));
-    }
-    Ok(())
+/// Checks the addresses of data, whose packed form has `bytes`.
+pub(super) fn check_addresses(
+    data: *const c_void,
+    packed: *const c_void,
+    bytes: i64,
+    datatype: &TypeRef,
+) -> Result<()> {
+    check_address(data.cast(), bytes, datatype)?;
+    check_packed_address(packed.cast(), bytes)
 }
 
 pub(crate) fn pack(
@@ -59,7 +62,7 @@ pub(crate) fn pack(
     let start = position.get()?;
     let end = end_of(start, bytes, outsize)?;
     if bytes > 0 {
-        check_addresses(inbuf, outbuf, &datatype)?;
+        check_addresses(inbuf, outbuf, bytes, &datatype)?;
         let to = outbuf.cast::<u8>().wrapping_offset(start as isize);
         // SAFETY: the program's buffer has `outsize` bytes, and these lie within.
         let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
@@ -83,7 +86,7 @@ pub(crate) fn unpack(
     let start = position.get()?;
     let end = end_of(start, bytes, insize)?;
     if bytes > 0 {
-        check_addresses(outbuf, inbuf, &datatype)?;
+        check_addresses(outbuf, inbuf, bytes, &datatype)?;
         let from = inbuf.cast::<u8>().wrapping_offset(start as isize);
         // SAFETY: the program's buffer has `insize` bytes, and these lie within.
         let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };

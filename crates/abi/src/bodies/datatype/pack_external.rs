@@ -48,7 +48,7 @@ pub(crate) fn pack_external(
     let position = position.variable()?;
     let end = end_of(*position, bytes, outsize)?;
     if bytes > 0 {
-        check_addresses(inbuf, outbuf, &datatype)?;
+        check_addresses(inbuf, outbuf, bytes, &datatype)?;
         let to = outbuf.cast::<u8>().wrapping_offset(*position as isize);
         // SAFETY: the program's buffer has `outsize` bytes, and these lie within.
         let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
@@ -74,7 +74,7 @@ pub(crate) fn unpack_external(
     let position = position.variable()?;
     let end = end_of(*position, bytes, insize)?;
     if bytes > 0 {
-        check_addresses(outbuf, inbuf, &datatype)?;
+        check_addresses(outbuf, inbuf, bytes, &datatype)?;
         let from = inbuf.cast::<u8>().wrapping_offset(*position as isize);
         // SAFETY: the program's buffer has `insize` bytes, and these lie within.
         let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };

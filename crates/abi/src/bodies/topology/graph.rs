@@ -2,7 +2,7 @@
 
 use super::{length, room};
 use crate::argument::{List, ListOut, Out};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::info;
 use heddle_comm::topology::{Graph, Neighbour, Neighbours};
@@ -85,6 +85,12 @@ pub(crate) fn graph_neighbors(
 fn weighted(n: c_int, ranks: List<'_, c_int>, weights: Option<List<'_, c_int>>) -> Result<Vec<Neighbour>> {
     let n = length(n, "a number of edges", mpi::MPI_ERR_ARG)?;
     let ranks = ranks.slice(n)?;
+    if n > 0 && weights.as_ref().is_some_and(|weights| weights.is_at(mpi::MPI_WEIGHTS_EMPTY)) {
+        let message = format!(
+            "MPI_WEIGHTS_EMPTY is for no edges, but there are {n}: give as many weights, or MPI_UNWEIGHTED"
+        );
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
     let Some(weights) = weights else {
         return Ok(ranks.iter().map(|&rank| Neighbour { rank, weight: 1 }).collect());
     };
@@ -136,16 +142,22 @@ pub(crate) fn dist_graph_create(
     let comm = CommRef::from_handle(comm.0)?;
     info::hints(info.0)?;
     let n = length(n, "the number of sources", mpi::MPI_ERR_ARG)?;
-    let mut edge_sources = Vec::new();
-    for (&source, &degree) in sources.slice(n)?.iter().zip(degrees.slice(n)?) {
-        let degree = length(degree, "a degree", mpi::MPI_ERR_ARG)?;
-        edge_sources.extend(std::iter::repeat_n(source, degree));
+    let (sources, degrees) = (sources.slice(n)?, degrees.slice(n)?);
+    let mut count = 0_i64;
+    for &degree in degrees {
+        count += length(degree, "a degree", mpi::MPI_ERR_ARG)? as i64;
     }
+    let count = c_int::try_from(count).map_err(|_| {
+        let message = format!("the degrees add up to {count} edges, more than an int can count");
+        Error::new(mpi::MPI_ERR_ARG, message)
+    })?;
     let weights_given = !weights.is_at(mpi::MPI_UNWEIGHTED);
-    let count = c_int::try_from(edge_sources.len()).unwrap_or(c_int::MAX);
+    // The program's edges first: only they show that memory for so many is used rightly.
     let ends = weighted(count, destinations, weights_given.then_some(weights))?;
+    let edge_sources = sources.iter().zip(degrees);
+    let edge_sources =
+        edge_sources.flat_map(|(&source, &degree)| std::iter::repeat_n(source, degree as usize));
     let edges: Vec<Edge> = edge_sources
-        .into_iter()
         .zip(ends)
         .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
         .collect();
