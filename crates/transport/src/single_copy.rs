@@ -12,7 +12,7 @@
 //! What the kernel copied once it may refuse later. A refusal is of one of two kinds
 //! ([`concerns_memory`]): the memory of one copy cannot be copied (device memory, pages that a handler of the
 //! program opens), or the peer's memory cannot (another user, a filter of system calls). The first says
-//! nothing about other copies. After the second no copy is attempted for a while ([`PATIENCE`]). Either way
+//! nothing about other copies. After the second no copy is attempted for a while (`PATIENCE`). Either way
 //! the caller has a slower way for this one operation.
 
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! The memory of the slots: one range of addresses, so that one multiplication gives a slot's address. The
 //! first use chooses where it begins: far below all that the process has mapped, since the kernel gives
 //! addresses from the top down. So nothing else comes into its way, and it needs no reservation, which would
-//! count against a limit of the process's addresses (ulimit -v). The range is never given back.
+//! count against a limit of the process's addresses (ulimit -v). Where there is no room below, as under
+//! valgrind, the whole range is reserved. It is never given back.
 
 use crate::error::Error;
 use heddle_platform::atomic::{AtomicPtr, Ordering};
@@ -50,11 +51,13 @@ pub(super) struct Growth {
     backed: usize,
     /// The most slots.
     most: usize,
+    /// True if the whole range is reserved.
+    is_reserved: bool,
 }
 
 impl Growth {
     pub(super) const fn up_to(most: usize) -> Growth {
-        Growth { slots: 0, backed: 0, most }
+        Growth { slots: 0, backed: 0, most, is_reserved: false }
     }
 
     /// The number of slots.
@@ -101,7 +104,7 @@ impl<T> Region<T> {
         }
         let end = ((growth.slots + count) * size).next_multiple_of(page_size());
         if end > growth.backed {
-            self.back(growth.backed, end)?;
+            self.back(growth, end)?;
             growth.backed = end;
         }
         let base = self.base.load(Ordering::Relaxed);
@@ -115,18 +118,35 @@ impl<T> Region<T> {
         Ok(())
     }
 
-    /// Backs the bytes of the range from `from` to `end` with memory.
+    /// Backs the bytes of the range up to `end` with memory.
     #[cold]
-    fn back(&self, from: usize, end: usize) -> Result<(), OutOfRequests> {
+    fn back(&self, growth: &mut Growth, end: usize) -> Result<(), OutOfRequests> {
         let base = self.base.load(Ordering::Relaxed);
+        let (begin, bytes) = (base.addr() + growth.backed, end - growth.backed);
+        if growth.is_reserved {
+            return make_usable(begin, bytes);
+        }
         if !base.is_null() {
-            return map_at(base.addr() + from, end - from).map(drop).ok_or(OutOfRequests);
+            return map_at(begin, bytes).map(drop).ok_or(OutOfRequests);
         }
         let near = somewhere().ok_or(OutOfRequests)?;
         let bases = DISTANCES.iter().filter_map(|distance| near.checked_sub(*distance));
         let base = bases.map(|base| base & !(ALIGNMENT - 1)).find_map(|base| map_at(base, end));
-        self.base.store(base.ok_or(OutOfRequests)?.cast(), Ordering::Relaxed);
+        let base = match base {
+            Some(base) => base,
+            None => self.reserve(growth, end)?,
+        };
+        self.base.store(base.cast(), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Reserves the whole range where the system wants it, and backs its first bytes, up to `end`.
+    fn reserve(&self, growth: &mut Growth, end: usize) -> Result<*mut libc::c_void, OutOfRequests> {
+        let whole = (growth.most * size_of::<T>()).next_multiple_of(page_size());
+        let base = map_anywhere(whole).ok_or(OutOfRequests)?;
+        make_usable(base.addr(), end)?;
+        growth.is_reserved = true;
+        Ok(base)
     }
 }
 
@@ -134,15 +154,25 @@ const FLAGS: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE
 
 /// The address of a page that the kernel gives now.
 fn somewhere() -> Option<usize> {
-    let (anywhere, bytes) = (without_provenance_mut(0), page_size());
-    // SAFETY: the call makes a new mapping; it touches no memory that is in use.
-    let page = unsafe { libc::mmap(anywhere, bytes, libc::PROT_NONE, FLAGS, -1, 0) };
-    if page == libc::MAP_FAILED {
-        return None;
-    }
+    let page = map_anywhere(page_size())?;
     // SAFETY: the mapping was made just now, and nothing uses it.
-    unsafe { libc::munmap(page, bytes) };
+    unsafe { libc::munmap(page, page_size()) };
     Some(page.addr())
+}
+
+/// Takes addresses of the kernel's choice, without memory behind them.
+fn map_anywhere(bytes: usize) -> Option<*mut libc::c_void> {
+    // SAFETY: the call makes a new mapping; it touches no memory that is in use.
+    let there = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_NONE, FLAGS, -1, 0) };
+    (there != libc::MAP_FAILED).then_some(there)
+}
+
+/// Lets reserved addresses have memory.
+fn make_usable(address: usize, bytes: usize) -> Result<(), OutOfRequests> {
+    let (there, access) = (without_provenance_mut(address), libc::PROT_READ | libc::PROT_WRITE);
+    // SAFETY: the addresses are reserved by this module, and hold nothing yet.
+    let changed = unsafe { libc::mprotect(there, bytes, access) };
+    if changed == 0 { Ok(()) } else { Err(OutOfRequests) }
 }
 
 /// Maps memory at an address, unless the system refuses or something else is there.
@@ -192,6 +222,20 @@ mod tests {
             }
         }
         assert_eq!(growth.slots(), 50 * 37);
+    }
+
+    #[test]
+    fn a_range_that_is_reserved_grows_as_well() {
+        let (region, mut growth) = (Region::<[u64; 40]>::new(), Growth::up_to(1000));
+        let base = region.reserve(&mut growth, page_size()).expect("addresses");
+        region.base.store(base.cast(), Ordering::Relaxed);
+        growth.backed = page_size();
+        while growth.slots() < 1000 {
+            region.grow(&mut growth, 37, || [7; 40]).expect("there is room");
+        }
+        // SAFETY: it was made before.
+        assert_eq!(*unsafe { region.at(999) }, [7; 40]);
+        assert_eq!(region.grow(&mut growth, 1, || [7; 40]), Err(OutOfRequests));
     }
 
     #[test]
