@@ -4,10 +4,10 @@
 //! messages are sent and received as usual. So ranks whose counts disagree get an error instead of waiting
 //! for each other for ever, and no message is left in flight when the operation ends.
 
+use heddle_comm::blackboard::Blackboard;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
-use heddle_message::domain::Domain;
 use heddle_message::request::{self, Outcome, SEND_DONE};
 use heddle_message::served_copy::ServedCopy;
 use heddle_p2p::Mode;
@@ -103,9 +103,10 @@ impl Messages {
     }
 
     /// Begins a copy that the process makes whose memory it is; `rank` is its rank in the communicator.
-    pub(super) fn begin_copy(&mut self, (domain, comm): (&Domain, &CommRef), rank: usize, copy: ServedCopy) {
+    pub(super) fn begin_copy(&mut self, blackboard: &Blackboard, rank: usize, copy: ServedCopy) {
         let expected = Expected { from: rank, len: copy.buffer.len() };
-        match copy.begin(domain, comm.vni(), comm.handle()) {
+        let (vni, comm) = blackboard.owner();
+        match copy.begin(blackboard.domain(), vni, comm) {
             Ok(id) => {
                 let expected = (copy.direction == Direction::Read).then_some(expected);
                 self.pending.push((request::handle(id), expected));

@@ -40,6 +40,8 @@ pub(super) enum Step {
     /// Waits until a process has published.
     See(Source),
     FinishRound(u32),
+    /// Gives the operation the error that was found when its steps were recorded.
+    Fail,
 }
 
 /// Two vectors: `inout = input OP inout`.

@@ -44,8 +44,6 @@ pub(super) struct Schedule {
     _types: Vec<KeptType>,
     next: usize,
     messages: Messages,
-    /// The step has begun a copy that the kernel has refused, and another process makes it.
-    copy_begun: bool,
     /// The error that each start has, whatever happens.
     wrong: Option<Error>,
     /// It waits until others have finished rounds on the blackboard, and has said so.
@@ -66,6 +64,9 @@ impl Schedule {
         memory: Vec<Memory>,
     ) -> Schedule {
         recorder.complete();
+        if recorder.wrong.is_some() {
+            recorder.steps.push(Step::Fail);
+        }
         Schedule {
             comm,
             local,
@@ -79,7 +80,6 @@ impl Schedule {
             _types: recorder.types,
             next: 0,
             messages: Messages::default(),
-            copy_begun: false,
             wrong: recorder.wrong,
             waits: false,
             request: 0,
@@ -129,26 +129,14 @@ impl Schedule {
         domain.is_offloaded() && self.bytes >= LONG
     }
 
-    /// Ends the step that has begun a copy. Returns false if the copy is not over.
-    #[cold]
-    fn end_copy(&mut self) -> bool {
-        self.copy_begun = !self.messages.are_complete();
-        self.next += usize::from(!self.copy_begun);
-        !self.copy_begun
-    }
-
     /// Carries steps out as far as possible without waiting. Returns true if all are over.
     fn go_on(&mut self) -> bool {
-        if self.copy_begun && !self.end_copy() {
-            return false;
-        }
         let channel = |among| Channel::of(&self.comm, self.local.as_ref(), among, self.tag);
         let rounds = self.plan.zip(self.comm.blackboard.get());
         let rounds = rounds.map(|(plan, blackboard)| Rounds {
             blackboard,
             first: self.first,
             operation: plan.operation,
-            comm: &self.comm,
         });
         while let Some(step) = self.steps.get(self.next) {
             match *step {
@@ -185,10 +173,6 @@ impl Schedule {
                     if !rounds.is_none_or(|rounds| rounds.fetch(source, (&room, span), &mut self.messages)) {
                         return false;
                     }
-                    if self.messages.are_begun() {
-                        self.copy_begun = true;
-                        return false;
-                    }
                 }
                 Step::Fold(source, target) => {
                     let with = rounds.zip(self.combiner.as_ref());
@@ -202,11 +186,8 @@ impl Schedule {
                     if !rounds.is_none_or(|it| it.deliver(destination, &data, &mut self.messages)) {
                         return false;
                     }
-                    if self.messages.are_begun() {
-                        self.copy_begun = true;
-                        return false;
-                    }
                 }
+                Step::Fail => go_wrong(self.wrong.as_ref(), &mut self.messages),
                 Step::See(source) => {
                     if !rounds.is_none_or(|rounds| rounds.see(source, &mut self.messages)) {
                         return false;
@@ -228,8 +209,7 @@ impl Schedule {
         if let (Some(Plan { lane: Lane::Common, .. }), Some(it)) = (self.plan, self.comm.blackboard.get()) {
             it.end_task();
         }
-        let error = self.messages.take_error();
-        Outcome { error: if self.wrong.is_none() { error } else { self.wrong.clone() }, ..Outcome::empty() }
+        Outcome { error: self.messages.take_error(), ..Outcome::empty() }
     }
 
     /// Ends the operation of a task: the schedule rests, or is over for good, before its request is complete.
@@ -243,6 +223,14 @@ impl Schedule {
         if let Some(domain) = domain::running() {
             domain.vni(vni).complete_task(request, outcome);
         }
+    }
+}
+
+/// Gives a start the error that each one has.
+#[cold]
+fn go_wrong(wrong: Option<&Error>, messages: &mut Messages) {
+    if let Some(error) = wrong {
+        messages.fail(error.clone());
     }
 }
 

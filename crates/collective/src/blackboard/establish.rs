@@ -116,6 +116,7 @@ fn agree(members: Members<'_>, domain: &'static Domain) -> Option<Blackboard> {
     let mut all = [u64::from(works), 0];
     let works = tree.up(&mut all) & tree.down(&mut all);
     let mut blackboard = blackboard.filter(|_| works && all[0] == 1)?;
+    blackboard.set_owner(members.comm.vni(), members.comm.handle());
     if let Some(ranks) = members.ranks {
         blackboard.set_ranks(ranks);
     }
@@ -128,7 +129,7 @@ fn agree(members: Members<'_>, domain: &'static Domain) -> Option<Blackboard> {
 /// Asks all processes whether they can copy from the memory of all others. It is the first round of the
 /// blackboard, and all processes are there.
 fn all_reach_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &Blackboard) -> bool {
-    let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD, comm };
+    let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
     let mut answer = [u64::from(blackboard.reaches_all()), 0];
     let buffer = bytes(&mut answer);
     rounds.until_finished(comm.vni(), || rounds.publish(0, (&buffer, Span::of(&buffer)), None));

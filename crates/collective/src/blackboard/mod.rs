@@ -10,7 +10,6 @@ pub(super) use establish::{on_blackboard, on_blackboard_from_now_on};
 
 use super::messages::{Messages, disagreement};
 use super::reduction::Combiner;
-use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Data, Published, Round, Span};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
@@ -30,7 +29,6 @@ pub(super) struct Rounds<'a> {
     pub(super) first: Round,
     /// The operation, by its tag.
     pub(super) operation: i32,
-    pub(super) comm: &'a CommRef,
 }
 
 /// The data that a process has published in a round, or a part of them; or the room that it has exposed.
@@ -74,7 +72,7 @@ impl Rounds<'_> {
     }
 
     /// Copies published data to a span of a buffer, or exposed data to a whole buffer. Returns false if they
-    /// are not there yet.
+    /// are not there yet, or if another process still makes the copy.
     #[inline(always)]
     pub(super) fn fetch(
         &self,
@@ -82,40 +80,58 @@ impl Rounds<'_> {
         (room, span): (&Buffer, Span),
         messages: &mut Messages,
     ) -> bool {
-        self.with(source, messages, |data, messages| match data {
-            // SAFETY: the part lies in the published data, which nobody changes until this process has
-            // finished the round.
-            Data::Mapped(data) => room.write(span.start, unsafe {
-                std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
-            }),
-            Data::Exposed(address) => self.fetch_exposed(source, address, room, messages),
-            Data::Nowhere => messages.fail(self.no_memory(source)),
+        if messages.are_begun() {
+            // The copy that this step has begun.
+            return messages.are_complete();
+        }
+        self.with(source, messages, |data, messages| {
+            match data {
+                // SAFETY: the part lies in the published data, which nobody changes until this process has
+                // finished the round.
+                Data::Mapped(data) => room.write(span.start, unsafe {
+                    std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
+                }),
+                Data::Exposed(address) => return self.fetch_exposed(source, address, room, messages),
+                Data::Nowhere => messages.fail(self.no_memory(source)),
+            }
+            true
         })
     }
 
     #[inline(never)]
-    fn fetch_exposed(&self, source: Source, address: u64, room: &Buffer, messages: &mut Messages) {
+    fn fetch_exposed(&self, source: Source, address: u64, room: &Buffer, messages: &mut Messages) -> bool {
         let address = address.wrapping_add(source.offset as u64);
-        if self.blackboard.copy_exposed(source.rank, address, room).is_err() {
+        let copied = self.blackboard.copy_exposed(source.rank, address, room).is_ok();
+        if !copied {
             self.leave_copy_to_owner(source, address, (Direction::Read, room), messages);
         }
+        copied
     }
 
-    /// Copies data to room that a process has exposed. Returns false if it is not there yet.
+    /// Copies data to room that a process has exposed. Returns false if it is not there yet, or if another
+    /// process still makes the copy.
     #[inline(never)]
     pub(super) fn deliver(&self, destination: Source, data: &Buffer, messages: &mut Messages) -> bool {
+        if messages.are_begun() {
+            // The copy that this step has begun.
+            return messages.are_complete();
+        }
         self.with(destination, messages, |room, messages| {
-            let Data::Exposed(address) = room else { return messages.fail(self.no_memory(destination)) };
+            let Data::Exposed(address) = room else {
+                messages.fail(self.no_memory(destination));
+                return true;
+            };
             let address = address.wrapping_add(destination.offset as u64);
-            if self.blackboard.copy_to_exposed(destination.rank, address, data).is_err() {
+            let copied = self.blackboard.copy_to_exposed(destination.rank, address, data).is_ok();
+            if !copied {
                 self.leave_copy_to_owner(destination, address, (Direction::Write, data), messages);
             }
+            copied
         })
     }
 
     /// Begins a copy that the kernel has refused: the process that has exposed the memory makes it, while it
-    /// waits for this one to finish the round. The round may be finished once the copy is
-    /// [complete](Messages::complete).
+    /// waits for this one to finish the round. The step is attempted until the copy is over.
     #[cold]
     fn leave_copy_to_owner(
         &self,
@@ -126,7 +142,7 @@ impl Rounds<'_> {
     ) {
         let peer = self.blackboard.process(owner.rank) as usize;
         let copy = ServedCopy { direction, peer, address, buffer: *buffer };
-        messages.begin_copy((self.blackboard.domain(), self.comm), self.rank_of(owner), copy);
+        messages.begin_copy(self.blackboard, self.rank_of(owner), copy);
     }
 
     /// Computes `result = published OP operands`. Returns false if the data are not there yet.
@@ -144,28 +160,37 @@ impl Rounds<'_> {
                 // SAFETY: the part has that many elements, and nobody changes it until this process has
                 // finished the round; the vectors are the operation's.
                 unsafe { combiner.combine((data, target.operands), target.result, target.count) };
+                true
             }
-            Data::Exposed(_) | Data::Nowhere => messages.fail(self.no_memory(source)),
+            Data::Exposed(_) | Data::Nowhere => {
+                messages.fail(self.no_memory(source));
+                true
+            }
         })
     }
 
     /// Returns false if a process has not published yet.
     #[inline(always)]
     pub(super) fn see(&self, source: Source, messages: &mut Messages) -> bool {
-        self.with(source, messages, |_, _| ())
+        self.with(source, messages, |_, _| true)
     }
 
     #[inline(always)]
-    fn with(&self, source: Source, messages: &mut Messages, then: impl FnOnce(Data, &mut Messages)) -> bool {
+    fn with(
+        &self,
+        source: Source,
+        messages: &mut Messages,
+        then: impl FnOnce(Data, &mut Messages) -> bool,
+    ) -> bool {
         let Some(published) = self.blackboard.look(self.first.after(source.round), source.rank) else {
             return false;
         };
         if published.what == self.operation as u32 && published.len == source.whole {
-            then(published.data, messages);
+            then(published.data, messages)
         } else {
             messages.fail(self.reason(source, &published));
+            true
         }
-        true
     }
 
     /// Needs nothing more of a round. Returns false if this process has to finish earlier ones before.

@@ -251,7 +251,7 @@ impl<'a> Conversation<'a> {
         match &mut self.form {
             Form::Immediate(_) => {
                 let first = blackboard.begin(rounds);
-                self.rounds = Some(Rounds { blackboard, first, operation: self.tag, comm: self.comm });
+                self.rounds = Some(Rounds { blackboard, first, operation: self.tag });
             }
             Form::Recorded(recorder) => recorder.take_rounds(blackboard, rounds, self.tag),
         }
@@ -311,9 +311,6 @@ impl<'a> Conversation<'a> {
             (Form::Recorded(recorder), _) => recorder.fetch(source, (room, span)),
             (Form::Immediate(messages), Some(rounds)) => {
                 rounds.until(self.comm.vni(), || rounds.fetch(source, (&room, span), messages));
-                if messages.are_begun() {
-                    messages.complete();
-                }
             }
             _ => {}
         }
@@ -346,9 +343,6 @@ impl<'a> Conversation<'a> {
             (Form::Recorded(recorder), _) => recorder.deliver(destination, data),
             (Form::Immediate(messages), Some(rounds)) => {
                 rounds.until(self.comm.vni(), || rounds.deliver(destination, &data, messages));
-                if messages.are_begun() {
-                    messages.complete();
-                }
             }
             _ => {}
         }

@@ -37,6 +37,7 @@ use cell::{Cell, DEPTH, KINDS_OF_PAGES, LANE_DEPTH, LANES, Layout};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_spec::constants as mpi;
 use heddle_sync::queues::publications::{Finished, Room};
 use heddle_transport::{SharedRange, single_copy};
 use pages::{Allocated, Pages};
@@ -192,6 +193,8 @@ struct Lane {
 #[derive(Debug)]
 pub struct Blackboard {
     domain: &'static Domain,
+    /// The VNI of its communicator, and that one's handle.
+    owner: (u32, usize),
     rank: usize,
     /// The processes' ranks in the job.
     processes: Box<[u32]>,
@@ -248,6 +251,7 @@ impl Blackboard {
         let slot = layout.slot().load(Ordering::Relaxed) as usize;
         Blackboard {
             domain,
+            owner: (0, mpi::MPI_COMM_SELF),
             rank,
             processes: processes.into(),
             ranks: None,
@@ -259,6 +263,16 @@ impl Blackboard {
             lanes_taken: AtomicU32::new(0),
             tasks: AtomicU32::new(0),
         }
+    }
+
+    /// Says to which communicator it belongs: its VNI, and its handle.
+    pub fn set_owner(&mut self, vni: u32, handle: usize) {
+        self.owner = (vni, handle);
+    }
+
+    /// The VNI of its communicator, and that one's handle.
+    pub fn owner(&self) -> (u32, usize) {
+        self.owner
     }
 
     /// Says which ranks of the communicator its processes have, if it has others, too.

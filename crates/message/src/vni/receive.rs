@@ -274,8 +274,9 @@ impl<S: Rules> Core<S> {
     #[inline(always)]
     pub(crate) fn complete_receive(&self, id: RequestId, key: &Key, bytes: u64, error: Option<Error>) {
         let (source, tag) = (key.source(), key.tag());
-        if error.is_some() {
-            return self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
+        // Matched, not asked: an error that is none must not be dropped by a call.
+        if let Some(error) = error {
+            return self.complete(id, Outcome { source, tag, bytes, cancelled: false, error: Some(error) });
         }
         // SAFETY: the request is active, and the caller has its in-flight state.
         let part = unsafe { request::complete_received(id, source, tag, bytes) };
