@@ -67,7 +67,7 @@ static void wrong_arguments(void)
     CHECK(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_INT, MPI_MAXLOC, world));
     CHECK(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_BYTE, MPI_SUM, world));
     CHECK(MPI_ERR_OP, MPI_Scan(a, b, 1, MPI_INT, MPI_REPLACE, world));
-    CHECK(MPI_ERR_OP, MPI_Reduce_local(a, b, 1, MPI_CHAR, MPI_SUM));
+    CHECK(MPI_ERR_OP, MPI_Reduce_local(a, b, 1, MPI_WCHAR, MPI_SUM));
     MPI_Op sum = MPI_SUM, none = MPI_OP_NULL;
     CHECK(MPI_ERR_OP, MPI_Op_free(&sum));
     CHECK(MPI_ERR_OP, MPI_Op_free(&none));
