@@ -2,7 +2,7 @@
 // its result by a slower way, and operations on other memory are as before. `memory` sends and exposes pages that a
 // handler of the program opens when they are touched; after `filter`, `user` and `private` the last rank, or the others,
 // may not copy at all.
-// ranks: 2 3
+// ranks: 3
 // levels: single multiple
 // variants: memory filter user private
 // heddle: only

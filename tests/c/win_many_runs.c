@@ -1,6 +1,7 @@
 // Many short runs into and out of windows of every kind: puts, gets and accumulates with derived datatypes at either side move
 // every run, and leave alone what lies between, which the target and others change meanwhile.
 // ranks: 1-4
+// levels: single multiple
 #include "win_flavors.h"
 
 enum { RUNS = 9000, STRIDE = 4, INTS = RUNS * STRIDE, LAYOUTS = 4 };
