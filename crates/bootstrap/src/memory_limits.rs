@@ -37,7 +37,7 @@ pub(crate) fn check(len: u64) -> io::Result<()> {
     }
 }
 
-/// What is left of a limit.
+/// The bytes that a limit leaves.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     bytes: u64,
@@ -124,7 +124,7 @@ struct Group {
 }
 
 impl Group {
-    /// What is left of its limit, if it has one.
+    /// The bytes that its limit leaves, if it has one.
     fn left(&self, free_swap: u64) -> Option<Left> {
         let version = &VERSIONS[self.version - 1];
         let read = |file: &str| number(&self.directory.join(file));

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// What the option for the first error handler may say.
+/// The values of the option for the initial error handler.
 pub(crate) const ERROR_HANDLERS: [&str; 3] =
     ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"];
 

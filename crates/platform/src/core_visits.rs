@@ -1,6 +1,7 @@
-//! What to do where `membarrier` worked and is refused later, by a filter of system calls that the program
-//! has set meanwhile: the calling thread runs on each core in turn. Where it runs, no other thread does, and
-//! the switch to it was a full fence for the thread before; a restartable sequence there has begun anew.
+//! A barrier for the case that `membarrier` worked and is refused later, by a filter of system calls that
+//! the program has set meanwhile: the calling thread runs on each core in turn. Where it runs, no other
+//! thread does, and the switch to it was a full fence for the thread before; a restartable sequence there has
+//! begun anew.
 //!
 //! It costs a switch per core, and on a busy core the time until the kernel gives the caller a turn. A core
 //! on which the kernel does not let the caller run is one on which no thread of the process runs either,

@@ -9,7 +9,7 @@
 //! memory by the peer's id. If the kernel forbids this, or if another number lies there, then everything from
 //! and to this peer is streamed.
 //!
-//! What the kernel copied once it may refuse later. A refusal is of one of two kinds
+//! The kernel may refuse later what it copied once. A refusal is of one of two kinds
 //! ([`concerns_memory`]): the memory of one copy cannot be copied (device memory, pages that a handler of the
 //! program opens), or the peer's memory cannot (another user, a filter of system calls). The first says
 //! nothing about other copies. After the second no copy is attempted for a while (`PATIENCE`). Either way
@@ -170,7 +170,8 @@ pub unsafe fn write(pid: u32, remote: u64, local: *mut u8, len: usize) -> io::Re
     unsafe { transfer(libc::process_vm_writev, pid, remote, local, len) }
 }
 
-type Transfer = unsafe extern "C" fn(
+/// The form of the kernel's two calls.
+pub(crate) type Transfer = unsafe extern "C" fn(
     libc::pid_t,
     *const libc::iovec,
     libc::c_ulong,

@@ -1,20 +1,11 @@
 //! Copies between one block of memory here and many pieces of another process's memory. The kernel takes
 //! a list of pieces, so that a thousand short ones cost one system call.
 
-use crate::single_copy::{Piece, piece};
+use crate::single_copy::{Piece, Transfer, piece};
 use std::io;
 
 /// The most pieces that the kernel takes at a time.
 const MOST: usize = libc::UIO_MAXIOV as usize;
-
-type Transfer = unsafe extern "C" fn(
-    libc::pid_t,
-    *const libc::iovec,
-    libc::c_ulong,
-    *const libc::iovec,
-    libc::c_ulong,
-    libc::c_ulong,
-) -> libc::ssize_t;
 
 /// Copies pieces of the memory of process `pid`, one behind the other, to `here`. If it fails, some of them
 /// are copied.

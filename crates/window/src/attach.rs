@@ -128,7 +128,7 @@ pub(crate) fn stretch_of(stretches: &[Range<u64>], address: u64, len: u64) -> Op
 /// A question about attached memory, as it travels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Question {
-    /// Whether bytes are attached: 1 or 0.
+    /// 1 if the bytes are attached, otherwise 0.
     IsAttached,
     /// Where the stretch of the bytes begins; 0 if they are not attached.
     Start,

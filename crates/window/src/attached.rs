@@ -1,4 +1,4 @@
-//! Whether data in a dynamic window lies in attached memory.
+//! The check that data in a dynamic window lies in attached memory.
 //!
 //! The whole span of the data mostly lies in one region, which is asked first. Otherwise each run of the data
 //! is looked at: it may cross the border of regions that touch, and a datatype may have blocks in regions

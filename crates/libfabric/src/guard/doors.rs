@@ -1,4 +1,4 @@
-//! What the guard remembers: the ports that it stands in front of, and the keys of others.
+//! The guard's memory: the ports that it stands in front of, and the keys of others.
 
 use super::proof::{Key, PROOF_BYTES, random};
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ pub(super) struct Doors {
     pub(super) key: Option<Key>,
     /// The keys of processes to which this one connects.
     pub(super) known: HashMap<SocketAddr, Key>,
-    /// What is called when a stranger was turned away.
+    /// Called when a stranger was turned away.
     pub(super) report: Option<fn(SocketAddr)>,
     pub(super) turned_away: u64,
     /// The threads that open an endpoint, and the number of ports that each listens to since.

@@ -75,7 +75,7 @@ impl NetworkChoice {
     }
 }
 
-/// What came from processes that do not belong to the job.
+/// Counts of messages and connections of processes that do not belong to the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Strangers {
     /// Packets, and messages that failed.
