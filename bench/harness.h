@@ -47,6 +47,7 @@ struct options {
     int hint_count;
     bool target_waits;  /* the target of one-sided operations waits in MPI */
     int onlookers;      /* ranks, the last ones, that take no part */
+    int beside_processes, beside_threads; /* that compute beside each process */
     int64_t launched_ns; /* CLOCK_MONOTONIC when mpiexec was started, 0 if unknown */
 };
 
@@ -88,6 +89,10 @@ int next_run(int run, int64_t took_ns);
 
 /* The ranks that take part: all but the onlookers. */
 extern MPI_Comm participants;
+
+/* Starts what computes beside this process, before MPI is initialised; and what it has computed so far, in units. */
+void beside_start(const struct options *opt);
+double beside_units(void);
 
 int64_t now_ns(void);
 /* Processor time of the calling thread; reading it is a system call. */
@@ -153,7 +158,7 @@ struct subject {
     void (*whole)(struct bench *b);
 };
 
-#define MAX_MORE (9 + MAX_PVARS)
+#define MAX_MORE (10 + MAX_PVARS)
 
 struct bench {
     struct options opt;

@@ -147,6 +147,7 @@ int main(int argc, char **argv) {
     b.opt.op = form(b.subject, b.opt.op);
     if (b.opt.window == 0) b.opt.window = b.subject->default_window;
 
+    beside_start(&b.opt);
     MPI_Init_thread(&argc, &argv, b.opt.level, &b.provided);
     int64_t initialised_ns = now_ns();
     if (!takes_part(&b)) {

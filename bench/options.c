@@ -46,6 +46,8 @@ _Noreturn void usage(const char *complaint) {
             "  --misses            cache misses for a unit of rank 0's work, where the processor counts them\n"
             "  --target sleeps|waits   outside of MPI or in MPI_Recv: the target of one-sided operations (sleeps)\n"
             "  --onlookers N       the last N ranks take no part: they wait in MPI_Recv (0)\n"
+            "  --beside-processes N   processes that compute beside each process (0)\n"
+            "  --beside-threads N  threads that compute in each process (0)\n"
             "  --pin               every rank on a core of its own\n"
             "  --launched NS       CLOCK_MONOTONIC when mpiexec was started (start-up)\n",
             "probe", "cache-line round trip between two cores, without MPI");
@@ -161,6 +163,10 @@ void options_parse(struct options *opt, int argc, char **argv) {
             if (!opt->target_waits && strcmp(value, "sleeps") != 0) usage("--target is sleeps or waits");
         } else if (strcmp(name, "--onlookers") == 0) {
             opt->onlookers = parse_int(name, value, 0, 1 << 16);
+        } else if (strcmp(name, "--beside-processes") == 0) {
+            opt->beside_processes = parse_int(name, value, 0, MAX_THREADS);
+        } else if (strcmp(name, "--beside-threads") == 0) {
+            opt->beside_threads = parse_int(name, value, 0, MAX_THREADS);
         } else if (strcmp(name, "--reps") == 0) {
             opt->reps = parse_int(name, value, 1, MAX_REPS);
         } else if (strcmp(name, "--seconds") == 0) {

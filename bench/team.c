@@ -257,6 +257,8 @@ void measure(struct bench *b) {
     if (b->subject->open) b->subject->open(b);
     struct pvars *pvars = pvars_open(b);
     int misses = misses_open(b);
+    int64_t began_ns = now_ns();
+    double computed = beside_units();
     /* The main thread is worker 0, so that one thread is right at every thread level. */
     for (int t = 1; t < threads; t++)
         if (pthread_create(&ids[t], NULL, work, &b->workers[t]) != 0) {
@@ -265,6 +267,8 @@ void measure(struct bench *b) {
         }
     work(&b->workers[0]);
     for (int t = 1; t < threads; t++) pthread_join(ids[t], NULL);
+    if (b->opt.beside_processes + b->opt.beside_threads > 0)
+        add_figure(b, "computed", (beside_units() - computed) / (double)(now_ns() - began_ns) * 1e9);
     double all_units = 0;
     for (int t = 0; t < threads; t++) all_units += b->workers[t].meter.all_units;
     misses_close(b, misses, all_units);

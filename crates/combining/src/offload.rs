@@ -147,7 +147,7 @@ impl<T: 'static, P: Platform> Offload<T, P> {
 
     #[cold]
     fn sleep(&self, turn: &mut Turn<'_, T, P>, idle: &mut impl FnMut(&mut T) -> bool) {
-        let mut ticket = self.waker.prepare(Scope::Process);
+        let ticket = self.waker.prepare(Scope::Process);
         let something = !self.posted.is_empty() || self.is_closed() || turn.with(idle);
         if !something {
             ticket.park(None);

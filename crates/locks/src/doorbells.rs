@@ -58,13 +58,15 @@ impl<P: Platform> Doorbells<P> {
     /// Continues a [`wait`](Self::wait) whose spins and yields found nothing: sleeps.
     #[cold]
     pub(crate) fn sleep(&self, key: usize, deadline_ns: Option<u64>, mut came: impl FnMut() -> bool) -> bool {
-        let mut ticket = self.of(key).prepare(Scope::Process);
         while !came() {
             let remaining = time_left::<P>(deadline_ns);
             if remaining == Some(Duration::ZERO) {
                 return came();
             }
-            ticket.park(remaining);
+            match self.of(key).prepare_unless(Scope::Process, &mut came) {
+                Some(ticket) => ticket.park(remaining),
+                None => return true,
+            };
         }
         true
     }

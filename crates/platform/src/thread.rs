@@ -11,6 +11,13 @@ pub const ID_STEP: u64 = 16;
 #[cfg(not(loom))]
 const DEAR_NS: u64 = 500_000;
 
+/// A dear yield is remembered for that many times as long as it took …
+#[cfg(not(loom))]
+const REMEMBERED_FOR: u64 = 16;
+/// … or as this: a yield takes any time if the process is stopped meanwhile.
+#[cfg(not(loom))]
+const MOST_NS: u64 = 10_000_000;
+
 // The tick until which yields are dear; null if none ever was. A number, not a pointer.
 #[cfg(not(loom))]
 crate::thread_slot!(dear_until, "heddle_platform_dear_until_slot");
@@ -33,14 +40,15 @@ pub fn yield_now() {
 fn note_yield(began: u64, ended: u64) {
     let took = ended.wrapping_sub(began);
     if took > clock::ns_to_ticks(DEAR_NS) {
-        dear_until::set(std::ptr::without_provenance_mut(ended.wrapping_add(took) as usize));
+        let remembered = took.min(clock::ns_to_ticks(MOST_NS)) * REMEMBERED_FOR;
+        dear_until::set(std::ptr::without_provenance_mut(ended.wrapping_add(remembered) as usize));
     }
 }
 
-/// Returns true if a yield of this thread would be a gift of a time slice to a thread that computes: the last
-/// one was, and this thread has not run for as long since. Linux 6.18 takes a yield for giving up all that is
-/// left of the slice, so a thread that yields every 50 microseconds beside one that never does gets a
-/// hundredth of the core, where half would be fair.
+/// Returns true if a yield of this thread would be a gift of a time slice to a thread that computes: one was, not
+/// long ago. Linux 6.18 takes a yield for giving up all that is left of the slice, so a thread that yields every 20
+/// microseconds beside one that never does gets a fiftieth of the core, where half would be fair. A thread that has
+/// slept instead gets its core back within 10 microseconds.
 #[inline]
 #[must_use]
 pub fn is_yield_dear() -> bool {
@@ -229,20 +237,24 @@ mod tests {
         assert!(ids.iter().all(|id| *id != 0 && id % ID_STEP == 0));
     }
     #[test]
-    fn yields_are_dear_for_as_long_as_the_last_one_took() {
-        let second = clock::ns_to_ticks(1_000_000_000);
+    fn a_dear_yield_is_remembered_for_a_while() {
+        let [millisecond, hour] = [1_000_000, 3_600_000_000_000].map(clock::ns_to_ticks);
+        let now = clock::ticks();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let now = clock::ticks();
-                note_yield(now.wrapping_sub(10), now);
+                note_yield(now.wrapping_add(hour), now.wrapping_add(hour));
                 assert!(!is_yield_dear(), "the machine's own pace");
-                note_yield(now.wrapping_sub(100 * second), now);
+                note_yield(now.wrapping_add(hour - millisecond), now.wrapping_add(hour));
                 assert!(is_yield_dear());
                 std::thread::scope(|scope| {
                     scope.spawn(|| assert!(!is_yield_dear(), "for that thread only"));
                 });
-                note_yield(now.wrapping_sub(10 * second), now.wrapping_sub(6 * second));
+                let ended = now.wrapping_sub(REMEMBERED_FOR * millisecond);
+                note_yield(ended.wrapping_sub(millisecond), ended);
                 assert!(!is_yield_dear(), "that is over");
+                let ended = now.wrapping_sub(REMEMBERED_FOR * clock::ns_to_ticks(MOST_NS));
+                note_yield(ended.wrapping_sub(hour), ended);
+                assert!(!is_yield_dear(), "a process that was stopped has learned nothing");
             });
         });
     }

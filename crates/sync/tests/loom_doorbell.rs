@@ -37,13 +37,10 @@ impl Events {
         self.count.load(Ordering::Acquire) > number
     }
 
-    /// Sleeps until event `number`, with one ticket however many checks it needs.
+    /// Sleeps until event `number`.
     fn await_event(&self, number: u32) {
         if !self.seen(number) {
-            let mut ticket = self.doorbell.prepare(Scope::Process);
-            while !self.seen(number) {
-                ticket.park(None);
-            }
+            self.doorbell.sleep_until(Scope::Process, || self.seen(number));
         }
         // SAFETY: written before `count` was raised past it, and never again.
         let data = self.data[number as usize].with(|data| unsafe { *data });
@@ -93,13 +90,31 @@ fn two_sleepers() {
     ringer.join().expect("ringer");
 }
 
+/// Two ringers may see the same sleeper: one of them wakes it, and the other's event is seen, too.
+fn two_ringers() {
+    let doorbell = Arc::new(Doorbell::default());
+    let flags = [(); 2].map(|()| Arc::new(AtomicU32::new(0)));
+    let ringers: Vec<_> = flags
+        .iter()
+        .map(|flag| {
+            let (flag, doorbell) = (Arc::clone(flag), Arc::clone(&doorbell));
+            thread::spawn(move || {
+                flag.store(1, Ordering::Relaxed);
+                doorbell.ring(Scope::Process);
+            })
+        })
+        .collect();
+    doorbell.sleep_until(Scope::Process, || flags.iter().all(|flag| flag.load(Ordering::Relaxed) != 0));
+    ringers.into_iter().for_each(|ringer| ringer.join().expect("ringer"));
+}
+
 #[test]
 fn no_wake_up_is_lost() {
     explore(None, one_event);
 }
 
 #[test]
-fn a_ticket_serves_until_the_event_comes() {
+fn a_sleeper_waits_for_its_own_event() {
     explore(None, two_events);
 }
 
@@ -112,6 +127,13 @@ fn sleeping_again_works() {
 fn all_sleepers_are_woken() {
     explore(Some(3), two_sleepers);
 }
+
+#[test]
+fn of_two_ringers_none_is_missed() {
+    explore(Some(3), two_ringers);
+}
+
+with_fault!(a_wake_before_the_doorbell_is_disarmed_is_lost, one_event);
 
 with_fault!(without_the_sleepers_fence_a_wake_up_is_lost, one_event);
 

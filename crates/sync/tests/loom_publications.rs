@@ -189,10 +189,7 @@ fn woken() {
     let sleeper = thread::spawn(move || {
         let room = Room::default();
         sleeper.waiting.begin();
-        let mut ticket = sleeper.doorbell.prepare(Scope::Process);
-        while !sleeper.has_room(&room, 1) {
-            ticket.park(None);
-        }
+        sleeper.doorbell.sleep_until(Scope::Process, || sleeper.has_room(&room, 1));
         sleeper.waiting.end();
     });
     world.finish(0, 0);

@@ -103,7 +103,7 @@ impl Process {
     fn wait(&self) {
         while !self.is_over() {
             let check = || self.poll() || self.is_over();
-            if let Some(mut ticket) = self.doorbell.prepare_unless(Scope::Machine, check) {
+            if let Some(ticket) = self.doorbell.prepare_unless(Scope::Machine, check) {
                 ticket.park(None);
             }
         }
@@ -223,7 +223,7 @@ must_fail!(
             other.doorbell.ring(Scope::Machine);
         });
         while !process.is_over() {
-            if let Some(mut ticket) = process.doorbell.prepare_unless(Scope::Machine, || process.poll()) {
+            if let Some(ticket) = process.doorbell.prepare_unless(Scope::Machine, || process.poll()) {
                 ticket.park(None);
             }
         }

@@ -22,10 +22,7 @@ impl Line {
 
     fn await_round(&self, round: u64) {
         if self.count.load(Ordering::Acquire) < round {
-            let mut ticket = self.doorbell.prepare(Scope::Machine);
-            while self.count.load(Ordering::Acquire) < round {
-                ticket.park(None);
-            }
+            self.doorbell.sleep_until(Scope::Machine, || self.count.load(Ordering::Acquire) >= round);
         }
     }
 }

@@ -44,8 +44,8 @@ fn doorbells_lose_nothing() {
         let (ping, pong) = ((AtomicU64::new(0), Doorbell::new()), (AtomicU64::new(0), Doorbell::new()));
         let await_round = |(count, doorbell): &(AtomicU64, Doorbell), round: u64| {
             if count.load(Ordering::Acquire) < round {
-                let mut ticket = doorbell.prepare(scope);
-                while count.load(Ordering::Acquire) < round {
+                let came = || count.load(Ordering::Acquire) >= round;
+                while let Some(ticket) = doorbell.prepare_unless(scope, came) {
                     // Every third wait has a timeout, which must not disturb the others.
                     ticket.park(round.is_multiple_of(3).then_some(Duration::from_micros(20)));
                 }
@@ -67,8 +67,8 @@ fn doorbells_lose_nothing() {
                 await_round(&pong, round);
             }
         });
-        assert!(!ping.1.has_sleepers() && !pong.1.has_sleepers());
-        assert!(!ping.1.ring(scope), "no sleeper is left to wake");
+        ping.1.ring(scope);
+        assert!(!ping.1.ring(scope), "a sleeper that is gone is rung for once at most");
     }
 }
 
@@ -80,11 +80,10 @@ fn one_ring_wakes_all() {
     std::thread::scope(|threads| {
         for _ in 0..SLEEPERS {
             threads.spawn(|| {
-                let mut ticket = doorbell.prepare(Scope::Process);
+                let ticket = doorbell.prepare(Scope::Process);
                 asleep.fetch_add(1, Ordering::Relaxed);
-                while event.load(Ordering::Acquire) == 0 {
-                    ticket.park(None);
-                }
+                ticket.park(None);
+                doorbell.sleep_until(Scope::Process, || event.load(Ordering::Acquire) != 0);
             });
         }
         while asleep.load(Ordering::Relaxed) < SLEEPERS {
@@ -93,7 +92,7 @@ fn one_ring_wakes_all() {
         event.store(1, Ordering::Release);
         assert!(doorbell.ring(Scope::Process));
     });
-    assert!(!doorbell.has_sleepers());
+    assert!(!doorbell.ring(Scope::Process), "the second ring finds nobody to wake");
 }
 
 /// Memory of zeros, as a shared mapping begins, is a doorbell; and it fits its cache line.
@@ -103,8 +102,7 @@ fn zeros_are_a_doorbell() {
     // SAFETY: the fields are integers, for which zero is a value.
     let doorbell: Doorbell = unsafe { std::mem::zeroed() };
     assert!(!doorbell.ring(Scope::Machine));
-    let mut ticket = doorbell.prepare(Scope::Machine);
     let start = clock::now_ns();
-    while ticket.park(Some(Duration::from_millis(1))) {}
+    while doorbell.prepare(Scope::Machine).park(Some(Duration::from_millis(1))) {}
     assert!(clock::now_ns() - start >= 1_000_000);
 }

@@ -99,7 +99,7 @@ impl Progress for Network {
     }
 
     fn idle(&self, _: Option<u64>) {
-        let mut ticket = self.doorbell.prepare(Scope::Process);
+        let ticket = self.doorbell.prepare(Scope::Process);
         if self.asked.lock().expect("not poisoned").is_empty() {
             ticket.park(Some(Duration::from_millis(1)));
         }

@@ -455,7 +455,7 @@ mod tests {
         let job = job(2);
         let first = attach(&job, 0, Need::Nothing);
         let mut outbox = Outbox::new(&first, 0, 1);
-        let mut ticket = first.own_doorbell().prepare(Scope::Machine);
+        let ticket = first.own_doorbell().prepare(Scope::Machine);
         assert!(!send(&mut outbox, 0), "no process reads the ring");
         let second = attach(&job, 1, Need::Nothing);
         assert!(ticket.park(FOR_EVER), "the newcomer has rung");
@@ -527,7 +527,7 @@ mod tests {
         let (first, second) = (attach(&job, 0, Need::Nothing), attach(&job, 1, Need::Nothing));
         let (mut outbox, mut inbox) = (Outbox::new(&first, 0, 1), Inbox::new(&second, 0));
         while send(&mut outbox, 0) {}
-        let mut ticket = first.own_doorbell().prepare(Scope::Machine);
+        let ticket = first.own_doorbell().prepare(Scope::Machine);
         assert!(!send(&mut outbox, 0));
         while inbox.poll(32, |_, _| {}) != 0 {}
         assert!(ticket.park(FOR_EVER), "the receiver has rung");

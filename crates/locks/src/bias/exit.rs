@@ -62,10 +62,7 @@ impl<P: Platform> Exit<P> {
         let mut waiter = Waiter::<P>::new(&self.revoker.policy, 1);
         while flag.load(Ordering::Acquire) != 0 {
             if waiter.pause() == Next::Park {
-                let mut ticket = self.left.prepare(Scope::Process);
-                while flag.load(Ordering::Acquire) != 0 {
-                    ticket.park(None);
-                }
+                self.left.sleep_until(Scope::Process, || flag.load(Ordering::Acquire) == 0);
             }
         }
         self.revoker.waits.store(0, Ordering::Relaxed);

@@ -6,12 +6,10 @@
 //! fiftieth of the mean rate. So such a thread yields now and then without need. It yields often
 //! while its yields let other threads run, and once in a thousand waits otherwise.
 //!
-//! A yield to a thread that computes gives away a time slice, and with many of them one of each. Then the
-//! thread runs for as long before it yields again. Its own running time counts: beside many threads that
-//! spin on a mutex, the thread may get a single time slice in that time. A yield in the first microseconds of
-//! it, perhaps with that mutex held, would keep all of them waiting for another round.
+//! A yield to a thread that computes gives away a time slice. A thread that has seen one does not yield without need
+//! for a while (`heddle_platform::thread`).
 
-use heddle_platform::{clock, thread};
+use heddle_platform::thread;
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
 
@@ -53,15 +51,10 @@ impl Interval {
         self.now.get()
     }
 
-    /// Lets other threads run, and finds out whether there are any. Does nothing in a thread that has a debt.
+    /// Lets other threads run, and finds out whether there are any.
     #[cold]
     pub(super) fn yield_now(&self) {
-        if !DEBT.with(Debt::is_paid) {
-            return;
-        }
-        let began = clock::ticks();
         thread::yield_now();
-        DEBT.with(|debt| debt.note_yield(clock::ticks_to_ns(clock::ticks().wrapping_sub(began))));
         self.until_asked.set(self.until_asked.get() - 1);
         if self.until_asked.get() == 0 {
             self.until_asked.set(YIELDS_A_QUESTION);
@@ -80,42 +73,7 @@ impl Interval {
 // A number, not a pointer.
 heddle_platform::thread_slot!(left, "heddle_message_prompt_waits_slot");
 
-/// A yield that takes longer than this has given away a time slice.
-const DEAR_NS: u64 = 500_000;
-
-/// The largest debt. A yield takes any time if the process is stopped meanwhile.
-const MOST_DEBT_NS: u64 = 100_000_000;
-
-/// The running time that a thread has before its next yield without need: as much as its last one has
-/// given away.
-#[derive(Debug)]
-struct Debt {
-    /// The running time of the thread at which the debt is paid; 0 without a debt.
-    paid_at: Cell<u64>,
-}
-
-impl Debt {
-    fn is_paid(&self) -> bool {
-        // The first answer costs least.
-        if self.paid_at.get() == 0 {
-            return true;
-        }
-        if thread::is_yield_dear() || thread::running_ns() < self.paid_at.get() {
-            return false;
-        }
-        self.paid_at.set(0);
-        true
-    }
-
-    fn note_yield(&self, took_ns: u64) {
-        if took_ns > DEAR_NS {
-            self.paid_at.set(thread::running_ns() + took_ns.min(MOST_DEBT_NS));
-        }
-    }
-}
-
 thread_local! {
-    static DEBT: Debt = const { Debt { paid_at: Cell::new(0) } };
     static YIELDS: Interval = const { Interval::new(OFTEN, SELDOM) };
 }
 
@@ -159,22 +117,6 @@ mod tests {
         assert_eq!(yields.get(), SELDOM);
         (0..10).for_each(|_| yields.adapt(true));
         assert_eq!(yields.get(), OFTEN);
-    }
-
-    #[test]
-    fn a_debt_is_paid_by_running() {
-        let debt = Debt { paid_at: Cell::new(0) };
-        debt.note_yield(DEAR_NS);
-        assert!(debt.is_paid(), "the machine's own pace");
-        let took_ns = 4 * DEAR_NS;
-        let begin = thread::running_ns();
-        debt.note_yield(took_ns);
-        assert!(!debt.is_paid());
-        std::thread::sleep(std::time::Duration::from_nanos(took_ns));
-        while !debt.is_paid() {}
-        assert!(thread::running_ns() - begin >= took_ns, "a sleep pays nothing");
-        debt.note_yield(u64::MAX);
-        assert!(debt.paid_at.get() <= thread::running_ns() + MOST_DEBT_NS);
     }
 
     #[test]

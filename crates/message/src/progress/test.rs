@@ -14,15 +14,24 @@
 //! Most tests in vain are *short*: they poll one VNI. Every 16th to 64th test in a row is *thorough*: it also
 //! polls the other VNIs, and yields, since the event that the thread waits for may need its core. The
 //! interval adapts to whether yields let other threads run.
+//!
+//! Beside a thread that computes, a yield gives a time slice away, and a thread that goes on testing burns its own
+//! while the process that it waits for may have no core. There a thread whose tests have been in vain for longer
+//! than an answer takes *naps*: it sleeps for a moment, or until the doorbell rings. A thread that has slept gets
+//! its core back at once.
 
 use super::backoff::Backoff;
 use super::fairness::Interval;
+use super::sleep::asleep;
 use crate::domain::Domain;
 use crate::vni::{Due, LastPoll};
 use heddle_model::{Attempt, Refusal};
 use heddle_platform::atomic::Ordering;
+use heddle_platform::{clock, thread};
+use heddle_sync::Scope;
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
+use std::time::Duration;
 
 /// Tests in vain between two thorough ones, if the yields of these let other threads run, and if not.
 const THOROUGH_EVERY: (u32, u32) = (16, 64);
@@ -31,9 +40,17 @@ const THOROUGH_EVERY: (u32, u32) = (16, 64);
 /// polls for another thread's.
 const REMEMBERED: usize = 8;
 
+/// For how long tests are in vain before the thread naps. An answer from a process that runs takes less.
+const NAP_AFTER_NS: u64 = 20_000;
+
+/// The length of a nap that nothing ends: what the thread looks at besides MPI waits for no longer.
+const NAP: Duration = Duration::from_micros(250);
+
 struct Tester {
     /// The number of tests from one thorough test to the next.
     thorough_every: Interval,
+    /// The time, in ticks, of the first thorough test in vain since the last event or nap; 0 if there was none.
+    in_vain_since: Cell<u64>,
     /// The times of the thread's own last polls.
     polls: [Cell<u64>; REMEMBERED],
     /// The thread's backoff from each VNI.
@@ -46,6 +63,17 @@ impl Tester {
     fn of(&self, vni: u32) -> (&Cell<u64>, &Backoff) {
         let place = vni as usize % REMEMBERED;
         (&self.polls[place], &self.backoffs[place])
+    }
+
+    /// Counts a thorough test in vain. Returns true if the tests have been in vain for long.
+    fn is_time_to_nap(&self) -> bool {
+        let now = clock::ticks();
+        let since = self.in_vain_since.get();
+        let is_time = since != 0 && now.wrapping_sub(since) >= clock::ns_to_ticks(NAP_AFTER_NS);
+        if since == 0 || is_time {
+            self.in_vain_since.set(if is_time { 0 } else { now });
+        }
+        is_time
     }
 }
 
@@ -69,6 +97,7 @@ thread_local! {
     static TESTER: Tester = const {
         Tester {
             thorough_every: Interval::new(THOROUGH_EVERY.0, THOROUGH_EVERY.1),
+            in_vain_since: Cell::new(0),
             polls: [const { Cell::new(0) }; REMEMBERED],
             backoffs: [const { Backoff::new() }; REMEMBERED],
         }
@@ -84,13 +113,32 @@ impl Domain {
             let tests_left = left::get().addr().saturating_sub(1);
             let is_thorough = tests_left == 0;
             let happened = self.poll_for_test(vni, tester) || is_thorough && self.progress_others(vni);
-            if is_thorough && !happened {
-                self.calls().outside(|| tester.thorough_every.yield_now());
+            if happened {
+                tester.in_vain_since.set(0);
+            } else if is_thorough {
+                self.give_way(vni, tester);
             }
             let is_new_row = happened || is_thorough;
             let tests_left = if is_new_row { tester.thorough_every.get() as usize } else { tests_left };
             left::set(without_provenance_mut(tests_left));
         });
+    }
+
+    /// Lets other threads run: after a thorough test in vain.
+    #[cold]
+    fn give_way(&self, vni: u32, tester: &Tester) {
+        if !thread::is_yield_dear() {
+            self.calls().outside(|| tester.thorough_every.yield_now());
+        } else if tester.is_time_to_nap() {
+            self.nap(vni);
+        }
+    }
+
+    fn nap(&self, vni: u32) {
+        let has_work = || !self.is_offloaded() && self.poll_everywhere();
+        if let Some(ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
+            self.calls().outside(|| asleep(vni, || ticket.park(Some(NAP))));
+        }
     }
 
     #[inline]

@@ -168,7 +168,7 @@ impl Domain {
         // A thread or process that makes something happen rings the doorbell: one that sends, that gives back
         // credits, or that completes an operation.
         let has_work = || !self.is_offloaded() && self.poll_everywhere() || event.is_over();
-        if let Some(mut ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
+        if let Some(ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
             self.calls().outside(|| asleep(vni, || ticket.park(Some(LONGEST_SLEEP))));
         }
     }

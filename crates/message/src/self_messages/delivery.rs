@@ -160,7 +160,7 @@ mod tests {
         let key = Key::new(8, 0, 3);
         let mut bytes = vec![0u8; 2 * LOCAL_EAGER_LIMIT];
         for len in [0, 9, 1000, bytes.len()] {
-            let mut ticket = fabric.own_doorbell().prepare(Scope::Machine);
+            let ticket = fabric.own_doorbell().prepare(Scope::Machine);
             // SAFETY: the bytes outlive the operation, which ends in this round.
             let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), len) };
             let args =

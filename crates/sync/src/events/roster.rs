@@ -151,7 +151,7 @@ impl<P: Platform> Roster<P> {
         let at_door = &self.seats[thread].at_door;
         at_door.store(1, Ordering::Relaxed);
         // Makes both marks visible before the check (invariant 3).
-        let mut ticket = door.prepare(Scope::Machine);
+        let ticket = door.prepare(Scope::Machine);
         let found = check(Check::Everything);
         if !found {
             ticket.park(longest);
@@ -161,7 +161,7 @@ impl<P: Platform> Roster<P> {
     }
 
     fn sleep_away(&self, thread: usize, check: impl FnOnce(Check) -> bool) -> Up {
-        let mut ticket = self.seats[thread].doorbell.prepare(Scope::Process);
+        let ticket = self.seats[thread].doorbell.prepare(Scope::Process);
         if !check(Check::ThisThread) {
             ticket.park(None);
         }

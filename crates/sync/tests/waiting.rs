@@ -1,0 +1,61 @@
+//! How a waiter waits: it spins, yields and sleeps as its policy and what it has seen tell it.
+#![cfg(not(any(loom, tsan)))]
+
+mod stopped;
+
+use heddle_platform::{Native, Platform};
+use heddle_sync::wait::Waiter;
+use heddle_sync::{Next, WaitPolicy};
+use stopped::{Watched, dear_yields};
+
+fn turns_until_park(waiter: &mut Waiter<Watched>) -> u32 {
+    let mut turns = 0;
+    while waiter.pause() == Next::Poll {
+        turns += 1;
+    }
+    turns
+}
+
+#[test]
+fn spins_then_yields_then_parks() {
+    let policy = WaitPolicy { spin_ns: 20_000, yields: 3, ..WaitPolicy::DEFAULT };
+    let mut waiter = Waiter::new(&policy, 1);
+    let start = Native::now_ns();
+    let turns = turns_until_park(&mut waiter);
+    assert!(turns > 3);
+    assert!(Native::now_ns() - start >= 19_000, "the spin was cut short");
+    assert_eq!(waiter.pause(), Next::Park, "parking stays the advice");
+    waiter.reset();
+    assert_eq!(waiter.pause(), Next::Poll);
+}
+
+#[test]
+fn without_a_spin_it_yields_exactly_as_often_as_told() {
+    let policy = WaitPolicy { spin_ns: 0, yields: 5, ..WaitPolicy::DEFAULT };
+    assert_eq!(turns_until_park(&mut Waiter::new(&policy, 9)), 5);
+    assert_eq!(turns_until_park(&mut Waiter::new(&WaitPolicy::PARK_AT_ONCE, 1)), 0);
+}
+
+#[test]
+fn without_parking_it_goes_on() {
+    let policy = WaitPolicy { spin_ns: 0, yields: 0, park: false, ..WaitPolicy::DEFAULT };
+    let mut waiter = Waiter::<Watched>::new(&policy, 2);
+    assert!((0..1_000).all(|_| waiter.pause() == Next::Poll));
+}
+
+/// Beside threads that compute, a waiter spins for longer, and then sleeps.
+#[test]
+fn where_yields_are_dear_it_sleeps_without_one() {
+    let policy = WaitPolicy { spin_ns: 1_000, yields: 100, ..WaitPolicy::DEFAULT };
+    let start = Native::now_ns();
+    assert_eq!(dear_yields(|| assert!(turns_until_park(&mut Waiter::new(&policy, 1)) > 0)), 0);
+    assert!(Native::now_ns() - start >= 19_000, "the spin was cut short");
+    let goes_on = WaitPolicy { park: false, ..policy };
+    let yields = dear_yields(|| {
+        let mut waiter = Waiter::<Watched>::new(&goes_on, 1);
+        while !waiter.has_yielded() {
+            assert_eq!(waiter.pause(), Next::Poll);
+        }
+    });
+    assert_eq!(yields, 1, "a thread that may not sleep yields");
+}
