@@ -57,9 +57,9 @@ void report_measurement(const struct bench *b) {
     if (b->rank != 0) return;
     int reps = b->opt.reps;
     put_head(b, b->subject->name);
-    printf(",\"size\":%zu,\"threads\":%d,\"comms\":\"%s\",\"window\":%d,\"op\":\"%s\",\"seconds\":%g,", b->size,
-           b->opt.threads, comms_name(b->opt.comms), b->opt.window,
-           b->opt.op, b->opt.seconds);
+    const char *beside = b->opt.beside_processes ? "processes" : b->opt.beside_threads ? "threads" : "nothing";
+    printf(",\"size\":%zu,\"threads\":%d,\"comms\":\"%s\",\"beside\":\"%s\",\"window\":%d,\"op\":\"%s\",\"seconds\":%g,",
+           b->size, b->opt.threads, comms_name(b->opt.comms), beside, b->opt.window, b->opt.op, b->opt.seconds);
     put_number("value", median(b->values, reps));
     printf(",");
     put_number("calm", median(b->calm, reps));

@@ -16,7 +16,7 @@ const DEAR_NS: u64 = 500_000;
 const REMEMBERED_FOR: u64 = 16;
 /// … or as this: a yield takes any time if the process is stopped meanwhile.
 #[cfg(not(loom))]
-const MOST_NS: u64 = 10_000_000;
+const MOST_NS: u64 = 100_000_000;
 
 // The tick until which yields are dear; null if none ever was. A number, not a pointer.
 #[cfg(not(loom))]

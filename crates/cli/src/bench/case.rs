@@ -1,5 +1,9 @@
 //! A case of the benchmarks: one launch of the C program, with its processes, threads and message sizes.
 
+use std::num::NonZero;
+
+use serde::{Deserialize, Serialize};
+
 use super::subject::Subject;
 use Comms::Shared;
 
@@ -62,6 +66,27 @@ impl Comms {
     }
 }
 
+/// What computes beside the processes: one process or thread for each core that is there for the job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Beside {
+    #[default]
+    Nothing,
+    Processes,
+    Threads,
+}
+
+impl Beside {
+    /// Its word, as the C program's.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Processes => "processes",
+            Self::Threads => "threads",
+        }
+    }
+}
+
 /// One launch of the C program.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
@@ -81,6 +106,8 @@ pub(crate) struct Case {
     pub(crate) sizes: Vec<u64>,
     /// Every process on a separate core.
     pub(crate) pin: bool,
+    /// What computes beside them.
+    pub(crate) beside: Beside,
 }
 
 impl Case {
@@ -94,11 +121,16 @@ impl Case {
             op: subject.op(),
             sizes: sizes.to_vec(),
             pin: false,
+            beside: Beside::Nothing,
         }
     }
 
     pub(crate) fn pinned(self) -> Self {
         Self { pin: true, ..self }
+    }
+
+    pub(crate) fn beside(self, beside: Beside) -> Self {
+        Self { beside, ..self }
     }
 
     pub(crate) fn multiple(self, multiple: bool) -> Self {
@@ -142,6 +174,9 @@ impl Case {
         if self.op != self.subject.op() {
             label.push_str(&format!(" {}", self.op));
         }
+        if self.beside != Beside::Nothing {
+            label.push_str(&format!(" beside {}", self.beside.name()));
+        }
         label
     }
 
@@ -163,6 +198,11 @@ impl Case {
         ];
         if self.pin {
             arguments.push("--pin".to_owned());
+        }
+        if self.beside != Beside::Nothing {
+            let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+            let each = cores.div_ceil(self.ranks as usize);
+            arguments.extend([format!("--beside-{}", self.beside.name()), each.to_string()]);
         }
         arguments
     }

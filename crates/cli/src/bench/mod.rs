@@ -4,6 +4,7 @@
 //! runs each case for each library, one directly after the other, beginning with another library each time.
 //! Results are on disk after every launch.
 
+mod beside_targets;
 pub(crate) mod case;
 mod cases;
 mod collective_targets;

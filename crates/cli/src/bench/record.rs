@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::case::Beside;
 use super::library::Library;
 use crate::report::load::Load;
 use crate::report::machine::Machine;
@@ -103,6 +104,9 @@ pub(crate) struct Key {
     pub(crate) threads: u32,
     /// Bytes a message.
     pub(crate) size: u64,
+    /// What computes beside the processes.
+    #[serde(default)]
+    pub(crate) beside: Beside,
 }
 
 impl Key {
@@ -116,12 +120,18 @@ impl Key {
             ranks: 2,
             threads: 1,
             size,
+            beside: Beside::Nothing,
         }
     }
 
     /// The same in another form of the subject.
     pub(crate) fn op(self, op: &str) -> Self {
         Self { op: op.to_owned(), ..self }
+    }
+
+    /// The same beside computing processes or threads.
+    pub(crate) fn beside(self, beside: Beside) -> Self {
+        Self { beside, ..self }
     }
 
     /// The same with another number of processes.

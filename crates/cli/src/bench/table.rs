@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::case::Beside;
 use super::figures::{best_peer, smaller_is_better};
 use super::library::HEDDLE;
 use super::record::{Figure, Results, Row};
@@ -123,6 +124,7 @@ fn figures(page: &mut String, results: &Results) {
                 Column::left("level"),
                 Column::left("op"),
                 Column::left("comms"),
+                Column::left("beside"),
                 Column::right("ranks"),
                 Column::right("threads"),
                 Column::right("bytes"),
@@ -138,9 +140,10 @@ fn figures(page: &mut String, results: &Results) {
     }
 }
 
-/// The further figures of a subject's rows, where several threads or processes took part.
+/// The further figures of a subject's rows, where several threads or processes took part, or others computed.
 fn further(page: &mut String, results: &Results, rows: &[&Row]) {
-    let several = |row: &&&Row| row.key.threads > 1 || row.key.ranks > 2;
+    let several =
+        |row: &&&Row| row.key.threads > 1 || row.key.ranks > 2 || row.key.beside != Beside::Nothing;
     let mut lines = String::new();
     for row in rows.iter().filter(several) {
         let names: BTreeSet<&String> = row.figures.values().flat_map(|figure| figure.more.keys()).collect();
@@ -148,8 +151,13 @@ fn further(page: &mut String, results: &Results, rows: &[&Row]) {
             let key = &row.key;
             let _ = write!(
                 lines,
-                "| {} | {} | {} | {} | {} |",
-                key.op, key.comms, key.ranks, key.threads, key.size
+                "| {} | {} | {} | {} | {} | {} |",
+                key.op,
+                key.comms,
+                key.beside.name(),
+                key.ranks,
+                key.threads,
+                key.size
             );
             let _ = write!(lines, " {name} |");
             for library in &results.libraries {
@@ -167,6 +175,7 @@ fn further(page: &mut String, results: &Results, rows: &[&Row]) {
         &[
             Column::left("op"),
             Column::left("comms"),
+            Column::left("beside"),
             Column::right("ranks"),
             Column::right("threads"),
             Column::right("bytes"),
@@ -182,8 +191,14 @@ fn one_row(page: &mut String, results: &Results, row: &Row) {
     let key = &row.key;
     let _ = write!(
         page,
-        "| {} | {} | {} | {} | {} | {} |",
-        key.level, key.op, key.comms, key.ranks, key.threads, key.size
+        "| {} | {} | {} | {} | {} | {} | {} |",
+        key.level,
+        key.op,
+        key.comms,
+        key.beside.name(),
+        key.ranks,
+        key.threads,
+        key.size
     );
     for library in &results.libraries {
         let shown = row.figures.get(&library.name).map_or("-".to_owned(), |figure| cell(figure, key.threads));

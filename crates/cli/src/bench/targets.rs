@@ -2,7 +2,7 @@
 
 use super::figures::{Figures, MULTIPLE, SINGLE};
 use super::record::{Key, Row};
-use super::{collective_targets, thread_targets, window_targets};
+use super::{beside_targets, collective_targets, thread_targets, window_targets};
 use crate::report::target::{Bound, Target};
 
 const KIB: u64 = 1 << 10;
@@ -25,6 +25,7 @@ pub(crate) fn check(rows: &[Row]) -> Vec<Target> {
     thread_targets::check(&figures, &mut targets);
     window_targets::check(&figures, &mut targets);
     collective_targets::check(&figures, &mut targets);
+    beside_targets::check(&figures, &mut targets);
     footprint(&figures, &mut targets);
     targets
 }

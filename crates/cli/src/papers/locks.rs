@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::experiment::{Experiment, Points};
 use super::measured::Measured;
 use crate::bench::case::Effort;
+use crate::bench::case::Beside;
 use crate::bench::record::{Key, Line, Measurement};
 use crate::locks::lock_latency_ns;
 use crate::report::load::LoadMeter;
@@ -47,6 +48,7 @@ fn line(threads: u32, latency: Option<f64>) -> Line {
             ranks: 1,
             threads,
             size: 0,
+            beside: Beside::Nothing,
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
         provided: "multiple".to_owned(),

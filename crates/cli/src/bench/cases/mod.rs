@@ -6,7 +6,7 @@ mod windows;
 pub(crate) use collectives::OF_TARGETS as SIZES_OF_COLLECTIVES;
 
 use super::case::Comms::{Hinted, PerThread, Shared};
-use super::case::{Case, KIB, MIB, ONE_AND_THREADS, RATE_SIZES, Scale, THREADS};
+use super::case::{Beside, Case, KIB, MIB, ONE_AND_THREADS, RATE_SIZES, Scale, THREADS};
 use super::subject::Subject;
 
 /// All cases of a scale, in the order in which each round runs them.
@@ -22,6 +22,7 @@ pub(crate) fn cases(scale: Scale) -> Vec<Case> {
     one_process(full, &mut cases);
     completion(full, &mut cases);
     liveness(full, &mut cases);
+    beside_computation(full, &mut cases);
     collectives::partitions(full, &mut cases);
     collectives::operations(full, &mut cases);
     collectives::overlap(full, &mut cases);
@@ -177,6 +178,25 @@ fn liveness(full: bool, cases: &mut Vec<Case>) {
         }
         if full || threads == 4 {
             cases.push(Case::new(Churn, 2, &[8]).threads(threads, PerThread));
+        }
+    }
+}
+
+/// Latency, rate and polling with something that computes on every core, and the same without.
+fn beside_computation(full: bool, cases: &mut Vec<Case>) {
+    use Beside::{Nothing, Processes, Threads};
+    use Subject::{Latency, Rate, Testing};
+    for beside in [Nothing, Processes, Threads] {
+        let mut add = |case: Case| cases.push(case.beside(beside));
+        if beside != Nothing {
+            add(Case::new(Latency, 2, &[8]).pinned().multiple(true));
+            add(Case::new(Rate, 2, &[8]).pinned().multiple(true));
+        }
+        if beside != Nothing || !full {
+            add(Case::new(Testing, 2, &[8]).threads(1, PerThread).op("testany"));
+        }
+        if beside != Nothing {
+            add(Case::new(Rate, 2, &[8]).threads(4, Shared));
         }
     }
 }
