@@ -134,8 +134,11 @@ impl Domain {
         }
     }
 
+    /// Sleeps for a moment unless there is something to do. It waits for no critical section: the thread inside may
+    /// wait for the caller. Then what this thread misses waits for the end of the nap.
     fn nap(&self, vni: u32) {
-        let has_work = || !self.is_offloaded() && self.poll_everywhere();
+        let happened = || self.vnis().iter().fold(false, |happened, vni| happened | vni.visit());
+        let has_work = || !self.is_offloaded() && (happened() || self.fabric().has_work_from_network());
         if let Some(ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
             self.calls().outside(|| asleep(vni, || ticket.park(Some(NAP))));
         }
