@@ -21,7 +21,7 @@ put() {
     mv -f "$prefix/$2.new" "$prefix/$2"
 }
 
-mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig" "$prefix/include"
+mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig" "$prefix/include" "$prefix/share/heddle"
 for program in mpiexec heddle mpicc mpicxx mpic++; do
     if [ -f "$build/bin/$program" ]; then
         put 755 "bin/$program"
@@ -31,6 +31,7 @@ put 755 lib/libmpi_abi.so.1
 ln -sfn libmpi_abi.so.1 "$prefix/lib/libmpi_abi.so"
 put 644 lib/pkgconfig/heddle.pc
 put 644 include/mpi.h
+put 644 share/heddle/thread-sanitizer.supp
 for name in heddle_sync heddle_rma_locks; do
     if [ -f "$build/lib/lib$name.so.0" ]; then
         put 755 "lib/lib$name.so.0"

@@ -6,6 +6,7 @@
 #                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
+#   BUILD_DIR/share     heddle/thread-sanitizer.supp
 #
 # For Fortran, if it was built: mpifort, mpif77, mpif90; libheddle_fortran.so.0; mpif.h; lib/heddle-fortran with the sources of the
 # modules, and the modules for gfortran if it is there (mpifort makes those for other compilers).
@@ -38,7 +39,7 @@ put() {
     fi
 }
 
-mkdir -p "$build/bin" "$build/lib/pkgconfig" "$build/include"
+mkdir -p "$build/bin" "$build/lib/pkgconfig" "$build/include" "$build/share/heddle"
 put 755 "$release/mpiexec" "$build/bin/mpiexec"
 if [ -f "$release/heddle" ]; then
     put 755 "$release/heddle" "$build/bin/heddle"
@@ -49,6 +50,7 @@ done
 put 755 "$release/libmpi_abi.so" "$build/lib/libmpi_abi.so.1"
 ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 "$release/generate" header "$build/include/mpi.h"
+put 644 "$root/tools/thread-sanitizer.supp" "$build/share/heddle/thread-sanitizer.supp"
 # configure NAME: the pkg-config file
 configure() {
     sed "s/@VERSION@/$version/" "$root/tools/$1.pc.in" >"$build/lib/pkgconfig/$1.pc.made"

@@ -73,7 +73,7 @@ check "install" "$root/tools/install.sh" "$build" "$prefix"
 check "install again" "$root/tools/install.sh" "$build" "$prefix"
 check "the library is a file" [ ! -L "$prefix/lib/libmpi_abi.so.1" ]
 check "its link is relative" prints libmpi_abi.so.1 readlink "$prefix/lib/libmpi_abi.so"
-check "nothing but the installation is there" prints "bin include lib" sh -c 'cd "$1" && echo *' - "$prefix"
+check "nothing but the installation is there" prints "bin include lib share" sh -c 'cd "$1" && echo *' - "$prefix"
 
 # The installation is moved before it is used.
 mv "$prefix" "$work/moved"
@@ -165,6 +165,24 @@ if [ $# -gt 0 ] && command -v gfortran >/dev/null 2>&1; then
     done
 else
     echo "skipped Fortran: no build was given, or gfortran is not on this machine"
+fi
+
+# sanitized WORDS: the output of a program under ThreadSanitizer, with the suppressions that are installed
+sanitized() {
+    TSAN_OPTIONS="exitcode=66 suppressions='$prefix/share/heddle/thread-sanitizer.supp'" "$prefix/bin/mpiexec" -n 2 "$work/checked" "$@"
+}
+reports_race() {
+    ! sanitized race >"$work/race" 2>&1 && grep -q "WARNING: ThreadSanitizer: data race" "$work/race"
+}
+if [ $# -gt 0 ] && cc -fsanitize=thread "$work/library.c" -shared -fPIC -o "$work/probe.so" 2>/dev/null; then
+    prefix="$work/checked by tsan"
+    check "install for ThreadSanitizer" "$root/tools/install.sh" "$1" "$prefix"
+    check "a program for ThreadSanitizer" "$prefix/bin/mpicc" -g -pthread -fsanitize=thread \
+        "$root/tests/sanitize/checked.c" -o "$work/checked"
+    check "ThreadSanitizer has nothing to say of a right program" sanitized right
+    check "and reports the race of a wrong one" reports_race
+else
+    echo "skipped ThreadSanitizer: no build was given, or the compiler does not have it"
 fi
 
 [ "$failures" -eq 0 ] || { echo "$failures tests have failed" >&2; exit 1; }
