@@ -71,6 +71,7 @@ mod slot;
 mod throttle;
 #[cfg(loom)]
 mod tracked;
+#[cfg(not(loom))]
 pub mod vectored_copy;
 
 #[cfg(not(loom))]
