@@ -80,6 +80,11 @@ unsafe impl Platform for Native {
     }
 
     #[inline]
+    fn cores() -> usize {
+        thread::cores()
+    }
+
+    #[inline(always)]
     fn is_yield_dear() -> bool {
         thread::is_yield_dear()
     }

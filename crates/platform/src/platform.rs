@@ -76,6 +76,11 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn is_yield_dear() -> bool {
         false
     }
+    /// The number of cores that the threads of this process may use.
+    #[inline]
+    fn cores() -> usize {
+        usize::MAX / 16
+    }
     /// Sleeps while `word` holds `expected`, until a [`wake`](Self::wake), the timeout or for no reason.
     /// False when the time ran out.
     fn wait(word: &Self::AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool;

@@ -7,9 +7,9 @@ use crate::clock;
 pub const ID_STEP: u64 = 16;
 
 /// If a yield takes longer than this, another thread ran for a whole time slice: it computes. A thread that
-/// waits yields again within microseconds.
+/// waits yields again within microseconds, and a row of sixteen that are busy, within a millisecond.
 #[cfg(not(loom))]
-const DEAR_NS: u64 = 500_000;
+const DEAR_NS: u64 = 1_500_000;
 
 /// A dear yield is remembered for that many times as long as it took …
 #[cfg(not(loom))]
@@ -59,6 +59,15 @@ pub fn is_yield_dear() -> bool {
     }
     #[cfg(loom)]
     false
+}
+
+/// The number of cores that the calling thread might use when this was first called.
+#[cfg(not(loom))]
+#[must_use]
+pub fn cores() -> usize {
+    use std::num::NonZero;
+    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// How often another thread has run on this thread's core while this one wanted to run, or had yielded: the
@@ -238,19 +247,19 @@ mod tests {
     }
     #[test]
     fn a_dear_yield_is_remembered_for_a_while() {
-        let [millisecond, hour] = [1_000_000, 3_600_000_000_000].map(clock::ns_to_ticks);
+        let [slice, hour] = [4_000_000, 3_600_000_000_000].map(clock::ns_to_ticks);
         let now = clock::ticks();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 note_yield(now.wrapping_add(hour), now.wrapping_add(hour));
                 assert!(!is_yield_dear(), "the machine's own pace");
-                note_yield(now.wrapping_add(hour - millisecond), now.wrapping_add(hour));
+                note_yield(now.wrapping_add(hour - slice), now.wrapping_add(hour));
                 assert!(is_yield_dear());
                 std::thread::scope(|scope| {
                     scope.spawn(|| assert!(!is_yield_dear(), "for that thread only"));
                 });
-                let ended = now.wrapping_sub(REMEMBERED_FOR * millisecond);
-                note_yield(ended.wrapping_sub(millisecond), ended);
+                let ended = now.wrapping_sub(REMEMBERED_FOR * slice);
+                note_yield(ended.wrapping_sub(slice), ended);
                 assert!(!is_yield_dear(), "that is over");
                 let ended = now.wrapping_sub(REMEMBERED_FOR * clock::ns_to_ticks(MOST_NS));
                 note_yield(ended.wrapping_sub(hour), ended);

@@ -58,4 +58,9 @@ fn where_yields_are_dear_it_sleeps_without_one() {
         }
     });
     assert_eq!(yields, 1, "a thread that may not sleep yields");
+    // `Watched` has as many cores as anybody could want, less than that many waiters.
+    let among_many = dear_yields(|| {
+        turns_until_park(&mut Waiter::new(&policy, usize::MAX));
+    });
+    assert_eq!(among_many, policy.yields, "those that wait beside it need its core");
 }

@@ -13,7 +13,8 @@
 //!
 //! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]), and a thread that
 //! has slept gets its core back at once. There the spin is twenty times as long, a waiter sleeps after it without
-//! a yield, and no thread yields only to be fair.
+//! a yield, and no thread yields only to be fair. Among many waiters of the same process, which wake each other,
+//! it yields all the same.
 //!
 //! A lock is not an event that comes once: the threads that use it come again and again, and a waiter that
 //! polls without a pause takes the lock's cache line from them each time. So a thread that finds a lock taken
@@ -85,6 +86,9 @@ impl Default for WaitPolicy {
 /// The factor by which the spin is longer if a yield costs a time slice.
 const WHERE_YIELDS_ARE_DEAR: u64 = 20;
 
+/// With more waiting threads per core than this, a long yield says nothing about threads that compute.
+const MANY_PER_CORE: usize = 2;
+
 /// The longest pause of a [`Waiter::backing_off`]: some hundred nanoseconds on today's processors.
 const MOST_HINTS: u32 = 16;
 
@@ -102,7 +106,7 @@ pub enum Next {
 #[derive(Clone, Debug)]
 pub struct Waiter<P = Native> {
     policy: WaitPolicy,
-    crowded: bool,
+    crowd: usize,
     phase: Phase,
     /// The number of spin hints that the next spinning pause takes, and whether that number doubles.
     hints: u32,
@@ -127,7 +131,7 @@ impl<P: Platform> Waiter<P> {
     pub fn new(policy: &WaitPolicy, crowd: usize) -> Self {
         Self {
             policy: *policy,
-            crowded: crowd > 1,
+            crowd,
             phase: Phase::Fresh,
             hints: 1,
             backs_off: false,
@@ -167,7 +171,7 @@ impl<P: Platform> Waiter<P> {
     pub fn reset(&mut self) {
         self.phase = Phase::Fresh;
         self.hints = 1;
-        if self.crowded {
+        if self.is_crowded() {
             self.yield_if_due();
         }
     }
@@ -175,7 +179,7 @@ impl<P: Platform> Waiter<P> {
     /// Sets the number of threads of this process that wait now, the caller included.
     #[inline]
     pub fn set_crowd(&mut self, crowd: usize) {
-        self.crowded = crowd > 1;
+        self.crowd = crowd;
     }
 
     /// Returns true if this wait has lasted longer than its spin.
@@ -186,7 +190,7 @@ impl<P: Platform> Waiter<P> {
     }
 
     fn first_pause(&mut self) -> Next {
-        let spin_ns = if self.crowded { self.policy.spin_ns / 10 } else { self.policy.spin_ns };
+        let spin_ns = if self.is_crowded() { self.policy.spin_ns / 10 } else { self.policy.spin_ns };
         if spin_ns == 0 {
             return self.yield_turn(0);
         }
@@ -207,6 +211,17 @@ impl<P: Platform> Waiter<P> {
     }
 
     #[inline]
+    fn is_crowded(&self) -> bool {
+        self.crowd > 1
+    }
+
+    /// Returns true if so many threads of this process wait that the one which ran instead was probably one of
+    /// them, and that sleeps of all of them would take longer than its time slice.
+    fn is_among_many(&self) -> bool {
+        self.crowd > MANY_PER_CORE * P::cores()
+    }
+
+    #[inline]
     fn spin(&mut self) {
         for _ in 0..self.hints {
             P::spin_hint();
@@ -217,7 +232,7 @@ impl<P: Platform> Waiter<P> {
     }
 
     fn yield_turn(&mut self, times: u32) -> Next {
-        if self.policy.park && (times >= self.policy.yields || P::is_yield_dear()) {
+        if self.policy.park && (times >= self.policy.yields || P::is_yield_dear() && !self.is_among_many()) {
             return Next::Park;
         }
         self.phase = Phase::Yielding { times: times.saturating_add(1) };
