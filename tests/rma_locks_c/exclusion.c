@@ -64,7 +64,7 @@ static void every_shape(const char *kind)
 {
     const int32_t two[1] = { rank / 2 }, three[2] = { -(rank % 2), rank / 2 };
     const uint64_t once[2] = { 1, 1 };
-    heddle_rma_lock_options flat = { .writers = 2, .counter_distance = 1, .home = size - 1 };
+    heddle_rma_lock_options flat = { .writers = 2, .readers = 1, .counter_distance = 1, .home = size - 1 };
     heddle_rma_lock_options given = { .topology = HEDDLE_RMA_TOPOLOGY_GIVEN, .levels = 1, .elements = two,
                                       .locality = once, .writers = 1, .counter_distance = 2 };
     heddle_rma_lock_options deep = { .topology = HEDDLE_RMA_TOPOLOGY_GIVEN, .levels = 2, .elements = three };

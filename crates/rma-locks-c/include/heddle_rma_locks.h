@@ -141,6 +141,11 @@ typedef struct {
      */
     uint64_t writers;
     /*
+     For `rma-rw`: for how many readers of its counter a writer that was passed the lock waits, a while at
+     most, before it ends the readers' turn (the paper's T_R). 0: for none.
+     */
+    uint64_t readers;
+    /*
      For `rma-rw`: the number of processes that share a counter of readers (the paper's T_DC). 1 makes
      reading cheapest, the number of processes makes writing cheapest. 0: 16.
      */

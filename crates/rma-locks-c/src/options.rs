@@ -25,6 +25,9 @@ pub struct Options {
     /// For `rma-rw`: how many times in a row the lock is passed on between the largest elements (with one
     /// level, between processes) before readers that wait have their turn. 0: 16.
     pub writers: u64,
+    /// For `rma-rw`: for how many readers of its counter a writer that was passed the lock waits, a while at
+    /// most, before it ends the readers' turn (the paper's T_R). 0: for none.
+    pub readers: u64,
     /// For `rma-rw`: the number of processes that share a counter of readers (the paper's T_DC). 1 makes
     /// reading cheapest, the number of processes makes writing cheapest. 0: 16.
     pub counter_distance: i32,
@@ -40,6 +43,7 @@ impl Default for Options {
             elements: std::ptr::null(),
             locality: std::ptr::null(),
             writers: 0,
+            readers: 0,
             counter_distance: 0,
             home: 0,
         }
@@ -56,6 +60,7 @@ const MOST_LEVELS: i32 = 16;
 pub(crate) struct Settings {
     pub(crate) kind: Kind,
     pub(crate) writers: u64,
+    pub(crate) readers: u64,
     pub(crate) counter_distance: usize,
     pub(crate) home: usize,
     topology: Topology,
@@ -128,6 +133,7 @@ impl Settings {
         Ok(Settings {
             kind,
             writers: number(options.writers, "writers")?,
+            readers: if options.readers == 0 { 0 } else { number(options.readers, "readers")? },
             counter_distance: number(distance, "counter_distance")? as usize,
             home: home.ok_or_else(no_home)?,
             topology,
@@ -142,10 +148,11 @@ impl Settings {
     }
 
     /// The settings that have to be the same in all processes, as numbers.
-    fn record(&self) -> [i64; 6] {
+    fn record(&self) -> Record {
         [
             1 + self.kind as i64,
             self.writers as i64,
+            self.readers as i64,
             self.counter_distance as i64,
             self.home as i64,
             self.topology as i64,
@@ -163,8 +170,11 @@ impl Settings {
     }
 }
 
+/// The settings that have to be the same in all processes.
+type Record = [i64; 7];
+
 /// The record of a process whose arguments are wrong.
-const WRONG: [i64; 6] = [0; 6];
+const WRONG: Record = [0; 7];
 
 /// Tells all processes of the outcome of all. If one has failed, or has other settings, all fail.
 pub(crate) fn agree(group: &Group, mine: Result<Settings, Failure>) -> Result<Settings, Failure> {

@@ -34,7 +34,8 @@ impl RemoteLock {
             Kind::RmaRw => {
                 let layout = Layout::new(elements, settings.counter_distance);
                 let (words, locality) = (layout.words(), settings.locality(layout.levels()));
-                (Algorithm::RmaRw(RmaRw::new(layout, locality, settings.writers)), words)
+                let lock = RmaRw::new(layout, locality, settings.writers);
+                (Algorithm::RmaRw(lock.with_readers(settings.readers)), words)
             }
             Kind::RmaMcs | Kind::DMcs => {
                 let layout = Layout::new(elements, processes);

@@ -114,12 +114,20 @@ impl Fissile {
         if self.is_strict() {
             return self.order.acquire(rma).await;
         }
-        if !self.try_enter(rma, home).await {
-            rma.fetch_add(WAITER, home, self.word).await;
-            self.order.acquire(rma).await;
-            self.enter_as_head(rma, home).await;
-            self.order.release(rma).await;
+        self.enter(rma, home).await;
+    }
+
+    /// Waits until the word is the caller's. Returns true if it came as the head of the queues.
+    #[inline]
+    pub(crate) async fn enter(&self, rma: &impl Rma, home: Rank) -> bool {
+        if self.try_enter(rma, home).await {
+            return false;
         }
+        rma.fetch_add(WAITER, home, self.word).await;
+        self.order.acquire(rma).await;
+        self.enter_as_head(rma, home).await;
+        self.order.release(rma).await;
+        true
     }
 
     /// Takes the lock if no process has it, past those that wait. In the strict order: if none waits, either.

@@ -51,6 +51,14 @@ impl FissileRw {
         self
     }
 
+    /// As [`RmaRw::with_readers`]: a writer that was the head of the queues waits for so many readers, a
+    /// while at most, where the readers have their turn. A writer that enters past the queues waits for none.
+    #[must_use]
+    pub fn with_readers(mut self, readers: u64) -> FissileRw {
+        self.rw = self.rw.with_readers(readers);
+        self
+    }
+
     /// The number of words that each process keeps.
     pub fn words(layout: &Layout) -> usize {
         FissileRw::words_of(layout.levels())
@@ -67,8 +75,11 @@ impl FissileRw {
         if self.turns.is_strict() {
             return self.rw.acquire_write(rma).await;
         }
-        self.turns.acquire(rma, home).await;
+        let was_head = self.turns.enter(rma, home).await;
         if rma.get(home, self.phase).await == 0 {
+            if was_head {
+                self.rw.wait_for_readers(rma).await;
+            }
             self.rw.keep_readers_out(rma).await;
         }
     }

@@ -196,7 +196,7 @@ impl RmaRw {
     }
 
     /// Gives the readers of the caller's counter their turn.
-    async fn wait_for_readers(&self, rma: &impl Rma) {
+    pub(crate) async fn wait_for_readers(&self, rma: &impl Rma) {
         if self.readers > 0 {
             let (counter, arrive) = (self.layout.counter_of(rma.rank()), self.layout.arrive());
             let have_come = |now| now & !(WRITE | PHASE) >= self.readers;

@@ -39,12 +39,16 @@ pub const MEMORY_ALIGNMENT: &str = "mpi_minimum_memory_alignment";
 pub const WIN_LOCK: &str = "heddle_win_lock";
 /// How many processes share a counter of readers.
 pub const WIN_LOCK_COUNTER_DISTANCE: &str = "heddle_win_lock_counter_distance";
+/// The counters of readers of window locks.
+pub const WIN_LOCK_COUNTERS: &str = "heddle_win_lock_counters";
 /// How many times in a row a lock is passed on within an element of the machine.
 pub const WIN_LOCK_LOCALITY: &str = "heddle_win_lock_locality";
 /// The levels of the trees of window locks.
 pub const WIN_LOCK_LEVELS: &str = "heddle_win_lock_levels";
 /// How many writers may follow each other before waiting readers have their turn.
 pub const WIN_LOCK_WRITERS: &str = "heddle_win_lock_writers";
+/// For how many readers a writer waits before it takes the lock back.
+pub const WIN_LOCK_READERS: &str = "heddle_win_lock_readers";
 /// How many processes may enter past those that wait in a queue.
 pub const WIN_LOCK_BYPASSES: &str = "heddle_win_lock_bypasses";
 
@@ -125,6 +129,11 @@ pub const WINDOW_KEYS: &[InfoKey] = &[
         meaning: "under rma-rw, how many processes share a counter of readers (T_DC of the paper)",
     },
     InfoKey {
+        name: WIN_LOCK_COUNTERS,
+        values: "told by MPI_Win_get_info",
+        meaning: "the counters of readers of rma-rw; 0 under the other algorithms, which have none",
+    },
+    InfoKey {
         name: WIN_LOCK_LOCALITY,
         values: "a number from 1; 16",
         meaning: "under rma-rw and rma-mcs, how many times in a row the lock is passed on within a package, NUMA node or shared cache \
@@ -139,7 +148,13 @@ pub const WINDOW_KEYS: &[InfoKey] = &[
     InfoKey {
         name: WIN_LOCK_WRITERS,
         values: "a number from 1; 16",
-        meaning: "under rma-rw, how many writers may follow each other before waiting readers have their turn",
+        meaning: "under rma-rw, how many writers may follow each other before waiting readers have their turn (T_L,1 of the paper)",
+    },
+    InfoKey {
+        name: WIN_LOCK_READERS,
+        values: "a number from 0; 0",
+        meaning: "under rma-rw, for how many readers of its counter a writer waits, a while at most, before it ends their turn (T_R of the \
+                  paper); 0: for none",
     },
     InfoKey {
         name: WIN_LOCK_BYPASSES,

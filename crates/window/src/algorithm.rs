@@ -65,6 +65,9 @@ pub struct LockChoice {
     pub locality: u64,
     /// Of `rma-rw`: how many writers may follow each other before waiting readers have their turn (T_L,1).
     pub writers: u64,
+    /// Of `rma-rw`: for how many readers a writer waits, a while at most, before it takes the lock back
+    /// (T_R); 0 for none.
+    pub readers: u64,
     /// Of `rma-rw`, `rma-mcs` and `d-mcs`: how many processes may enter past those that wait, between two of
     /// the queue; 0 for the paper's strict order.
     pub bypasses: u64,
@@ -77,6 +80,7 @@ impl Default for LockChoice {
             counter_distance: 16,
             locality: 16,
             writers: 16,
+            readers: 0,
             bypasses: 1000,
         }
     }
@@ -96,12 +100,18 @@ impl LockChoice {
         }
     }
 
+    /// The number of counters of readers in these trees; 0 for an algorithm without such counters.
+    pub(crate) fn counters(&self, layout: &Layout) -> usize {
+        if self.algorithm == Algorithm::RmaRw { layout.counters().len() } else { 0 }
+    }
+
     pub(crate) fn lock(&self, layout: Layout) -> WindowLock {
         let processes = layout.processes();
         let locality = vec![self.locality.max(1); layout.levels() - 1];
         match self.algorithm {
             Algorithm::RmaRw => {
-                WindowLock::RmaRw(FissileRw::new(layout, locality, self.writers.max(1), self.bypasses))
+                let lock = FissileRw::new(layout, locality, self.writers.max(1), self.bypasses);
+                WindowLock::RmaRw(lock.with_readers(self.readers))
             }
             Algorithm::RmaMcs | Algorithm::DMcs => {
                 WindowLock::Mcs(Fissile::new(layout, locality, self.bypasses))

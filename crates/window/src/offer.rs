@@ -39,7 +39,7 @@ pub struct Offer {
     elements: levels::Names,
     /// The algorithm of the locks, as its number in
     /// [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
-    lock: [u64; 5],
+    lock: [u64; 6],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
@@ -114,6 +114,7 @@ impl Offer {
             choice.counter_distance as u64,
             choice.locality,
             choice.writers,
+            choice.readers,
             choice.bypasses,
         ];
         if choice.algorithm.has_levels() {
@@ -124,9 +125,9 @@ impl Offer {
 
     /// The proposed algorithm.
     pub fn lock(&self) -> LockChoice {
-        let [number, distance, locality, writers, bypasses] = self.lock;
+        let [number, distance, locality, writers, readers, bypasses] = self.lock;
         let (_, algorithm) = Algorithm::ALL[number as usize % Algorithm::ALL.len()];
-        LockChoice { algorithm, counter_distance: distance as usize, locality, writers, bypasses }
+        LockChoice { algorithm, counter_distance: distance as usize, locality, writers, readers, bypasses }
     }
 
     /// The names of the elements in which the process runs, from the largest: its machine, if the window has

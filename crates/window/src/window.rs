@@ -27,6 +27,7 @@ pub struct Window {
     lock: WindowLock,
     lock_choice: LockChoice,
     lock_levels: usize,
+    lock_counters: usize,
     /// True if displacements are addresses in attached regions.
     dynamic: bool,
     /// True if the memory may be the program's.
@@ -92,6 +93,7 @@ impl Window {
             rank,
             remote: Processes::new(machine, far),
             lock_levels: layout.levels(),
+            lock_counters: lock.counters(&layout),
             lock: lock.lock(layout),
             lock_choice: lock,
             dynamic,
@@ -148,6 +150,11 @@ impl Window {
     /// The levels of the trees of its locks.
     pub fn lock_levels(&self) -> usize {
         self.lock_levels
+    }
+
+    /// The number of counters of readers in the lock of a target; 0 if the algorithm has none.
+    pub fn lock_counters(&self) -> usize {
+        self.lock_counters
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use heddle_settings as settings;
 use heddle_settings::info_keys::{
     ACCUMULATE_GRANULARITY, ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, ASSERT_MEMORY_KINDS,
     MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT, SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES,
-    WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
+    WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_READERS, WIN_LOCK_WRITERS,
 };
 use heddle_window::{Algorithm, LockChoice};
 
@@ -92,6 +92,9 @@ impl Hints {
                 WIN_LOCK_WRITERS => {
                     self.lock.writers = number().map_or(self.lock.writers, |number| number as u64)
                 }
+                WIN_LOCK_READERS => {
+                    self.lock.readers = value.trim().parse().unwrap_or(self.lock.readers);
+                }
                 WIN_LOCK_BYPASSES => {
                     self.lock.bypasses = settings::bypasses(value).unwrap_or(self.lock.bypasses);
                 }
@@ -115,6 +118,7 @@ impl Hints {
             (WIN_LOCK_COUNTER_DISTANCE, self.lock.counter_distance.to_string()),
             (WIN_LOCK_LOCALITY, self.lock.locality.to_string()),
             (WIN_LOCK_WRITERS, self.lock.writers.to_string()),
+            (WIN_LOCK_READERS, self.lock.readers.to_string()),
             (WIN_LOCK_BYPASSES, self.lock.bypasses.to_string()),
         ];
         own.into_iter().chain(self.recorded.clone()).map(|(key, value)| (key.to_owned(), value)).collect()
@@ -144,6 +148,7 @@ mod tests {
             ("same_size", "yes"),
             ("heddle_win_lock", "rw"),
             ("heddle_win_lock_writers", "0"),
+            ("heddle_win_lock_readers", "2"),
             ("heddle_win_lock_bypasses", "0"),
             ("mpi_minimum_memory_alignment", "4096"),
         ]);
@@ -157,6 +162,7 @@ mod tests {
         assert_eq!(value("same_size"), Some("false"));
         assert_eq!(value("heddle_win_lock"), Some("rw"));
         assert_eq!(value("heddle_win_lock_writers"), Some("16"));
+        assert_eq!(value("heddle_win_lock_readers"), Some("2"));
         assert_eq!(value("heddle_win_lock_bypasses"), Some("0"));
         assert_eq!(hints.lock.bypasses, 0);
         assert_eq!(hints.alignment, 4096);

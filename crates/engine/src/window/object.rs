@@ -9,7 +9,7 @@ use heddle_comm::info::Entries;
 use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use heddle_settings::info_keys::{ASSERT_MEMORY_KINDS, MEMORY_KINDS, WIN_LOCK_LEVELS};
+use heddle_settings::info_keys::{ASSERT_MEMORY_KINDS, MEMORY_KINDS, WIN_LOCK_COUNTERS, WIN_LOCK_LEVELS};
 use heddle_spec::constants as mpi;
 use heddle_window::Window;
 use std::ops::Deref;
@@ -133,6 +133,7 @@ impl Win {
         };
         entries.extend(asserted);
         entries.push((MEMORY_KINDS.to_owned(), kinds));
+        entries.push((WIN_LOCK_COUNTERS.to_owned(), self.window.lock_counters().to_string()));
         entries.push((WIN_LOCK_LEVELS.to_owned(), self.window.lock_levels().to_string()));
         entries
     }
