@@ -25,8 +25,11 @@ pub(super) fn measure(
     figure: Figure,
     effort: &Effort,
 ) -> Result<(Vec<Measurement>, Vec<Statement>), BenchError> {
-    let processes = if effort.seconds < SHORT { &FEW[..] } else { &PROCESSES };
-    let acquisitions = (ACQUISITIONS_A_SECOND * effort.seconds).clamp(500.0, 20_000.0) as usize;
+    let (processes, acquisitions) = if effort.seconds < SHORT {
+        (&FEW[..], 500)
+    } else {
+        (&PROCESSES[..], (ACQUISITIONS_A_SECOND * effort.seconds).min(20_000.0) as usize)
+    };
     let rows = simulate_usual(figure, processes, acquisitions)?;
     let statements = check(&rows).into_iter().map(|it| Statement {
         figure: it.section,
