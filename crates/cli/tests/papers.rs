@@ -62,9 +62,15 @@ fn a_paper_s_statements_stand_beside_the_figures() {
     let page = fs::read_to_string(out.join("page.md")).expect("page.md");
     assert!(page.contains("| garbage collection | 200"), "{page}");
     assert!(page.contains("2 threads: 2.00 of naive, 2.00 of suppression"), "{page}");
-    assert!(page.contains("6 rounds, in each 1 repetition of 0.1 s") && page.contains("built from "), "{page}");
+    assert!(
+        page.contains("6 rounds, in each 1 repetition of 0.1 s") && page.contains("built from "),
+        "{page}"
+    );
     assert!(page.contains("Disturbed: in ") || page.contains("Undisturbed: in none of "), "{page}");
-    assert!(page.contains("| Fig. 5: rate over naive, predefined objects; threads, or processes | 1 | 2 |"), "{page}");
+    assert!(
+        page.contains("| Fig. 5: rate over naive, predefined objects; threads, or processes | 1 | 2 |"),
+        "{page}"
+    );
     assert!(page.contains("| Heddle's per-object | 100"), "{page}");
     let text = fs::read_to_string(out.join("lifetime-fig4.json")).expect("lifetime-fig4.json");
     let results: Value = serde_json::from_str(&text).expect("valid JSON");

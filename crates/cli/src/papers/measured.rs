@@ -54,8 +54,12 @@ impl Measured<'_> {
         rows.filter_map(|row| row.figures.get(name)).next().is_some_and(Figure::doubtful)
     }
 
-    /// The best of the other libraries at a place, and its quantity.
+    /// The best of the other libraries at a place, and its quantity. Where locks are by themselves, there is no
+    /// library beside them.
     pub(super) fn best_peer(&self, view: &View, place: u64) -> Option<(String, Point)> {
+        if self.systems.iter().any(|system| system.form == Form::Alone) {
+            return None;
+        }
         let mut rows = self.rows.iter().filter(|row| view.takes(row) && view.place(&row.key) == place);
         rows.find_map(|row| {
             let (name, _) = best_peer(row)?;
@@ -161,6 +165,7 @@ mod tests {
             [m.at("A", &over, 1), m.at("B", &over, 1), m.at("C", &over, 1)],
             [1.0, 1.5, 0.5].map(Some)
         );
+        assert_eq!(m.best_peer(&RATE, 1), None, "C is no library");
         assert_eq!(m.at("B", &RATE.showing("over D", Quantity::Over("D")), 1), None);
         assert!(m.doubtful(&m.name("B"), &RATE, 1) && !m.doubtful("nobody", &RATE, 1));
     }

@@ -101,7 +101,8 @@ fn of_experiment(page: &mut String, experiment: &Experiment, results: &Results) 
         let _ = writeln!(page, "| {} | {} | {} | {} |", it.figure, it.paper, it.here, it.verdict.name());
     }
     let disturbance = conditions::disturbance(&results.record);
-    if !disturbance.is_empty() {
+    // Nothing disturbs virtual time.
+    if !disturbance.is_empty() && !matches!(experiment.within, Within::Simulation(_)) {
         let _ = writeln!(page, "\n{disturbance}");
     }
     let name = experiment.file_name();
