@@ -62,9 +62,21 @@ fn a_paper_s_statements_stand_beside_the_figures() {
     let page = fs::read_to_string(out.join("page.md")).expect("page.md");
     assert!(page.contains("| garbage collection | 200"), "{page}");
     assert!(page.contains("2 threads: 2.00 of naive, 2.00 of suppression"), "{page}");
+    assert!(
+        page.contains("6 rounds, in each 1 repetition of 0.1 s") && page.contains("built from "),
+        "{page}"
+    );
+    assert!(page.contains("Disturbed: in ") || page.contains("Undisturbed: in none of "), "{page}");
+    assert!(
+        page.contains("| Fig. 5: rate over naive, predefined objects; threads, or processes | 1 | 2 |"),
+        "{page}"
+    );
+    assert!(page.contains("| Heddle's per-object | 100"), "{page}");
     let text = fs::read_to_string(out.join("lifetime-fig4.json")).expect("lifetime-fig4.json");
     let results: Value = serde_json::from_str(&text).expect("valid JSON");
     assert_eq!(results["complete"], true);
+    assert_eq!(results["lengths"]["rounds"], 6);
+    assert!(results["commit"].as_str().is_some_and(|commit| !commit.is_empty()));
     assert_eq!(results["statements"].as_array().map(Vec::len), Some(5));
     // No cache misses were counted.
     assert_eq!(results["statements"][4]["verdict"], "not-measured");
@@ -74,6 +86,19 @@ fn a_paper_s_statements_stand_beside_the_figures() {
         calls.contains("cluster2010-suppress --bind-to none -n 3 ") && calls.contains("--misses"),
         "{calls}"
     );
+}
+
+#[test]
+fn simulated_locks_need_no_launch() {
+    let prefix = installation();
+    let output = papers(prefix.path(), &["rma-locks", "fig3", "--seconds", "0.01"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!prefix.path().join("bin/calls").exists());
+    let page = fs::read_to_string(prefix.path().join("out/page.md")).expect("page.md");
+    assert!(page.contains("| Fig. 3: SOB, acquisitions a second; processes | 8 | 16 | 32 |"), "{page}");
+    assert!(page.contains("| 5.1 | LB: the latency of RMA-MCS is lower than any other's |"), "{page}");
+    let svg = fs::read_to_string(prefix.path().join("out/rma-locks-fig3.svg")).expect("the picture");
+    assert!(svg.contains("foMPI-Spin") && svg.contains("D-MCS") && svg.contains("RMA-MCS"));
 }
 
 #[test]

@@ -33,6 +33,9 @@ pub(crate) struct Effort {
     pub(crate) warm: f64,
 }
 
+/// Runs with repetitions of fewer seconds only try everything.
+pub(crate) const SHORT: f64 = 0.1;
+
 impl Scale {
     /// The lengths used if the command line does not say otherwise.
     pub(crate) fn effort(self) -> Effort {

@@ -3,15 +3,13 @@
 
 use serde::Deserialize;
 
-use super::case::{Case, Effort};
+use super::case::{Case, Effort, SHORT};
 use super::record::{Key, Line};
 
 /// The logarithm of the number of vertices, and the searches in a launch: seconds on two cores.
 const USUAL: (u32, u32) = (15, 16);
 /// The same where repetitions are shorter than [`SHORT`].
 const FEW: (u32, u32) = (12, 4);
-/// Seconds of a repetition in runs that only try everything.
-pub(super) const SHORT: f64 = 0.1;
 
 /// The program's command line.
 pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::Beside;
 use super::library::Library;
+use crate::report::commit::COMMIT;
 use crate::report::load::Load;
 use crate::report::machine::Machine;
 use crate::report::rounds::{ENOUGH_ROUNDS, interval, median};
@@ -247,6 +248,9 @@ pub(crate) struct Row {
 pub(crate) struct Results {
     /// This program's version.
     pub(crate) version: String,
+    /// The commit that it was built from.
+    #[serde(default)]
+    pub(crate) commit: String,
     /// The command line.
     pub(crate) command: Vec<String>,
     /// When it began (UTC).
@@ -277,6 +281,7 @@ impl Results {
     ) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: COMMIT.to_owned(),
             command: std::env::args().collect(),
             started: started.to_string(),
             complete: false,

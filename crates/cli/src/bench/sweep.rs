@@ -8,10 +8,9 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::case::{Case, Effort};
+use super::case::{Case, Effort, SHORT};
 use super::command::finish;
 use super::compile;
-use super::graph500::SHORT;
 use super::record::{Key, Line};
 use crate::installation::Installation;
 

@@ -183,9 +183,25 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
 /// A thread's turn at a lock in the lock-latency experiment, in nanoseconds: threads over rate. `None`
 /// without a lock of that name.
 pub(crate) fn lock_latency_ns(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
+    one_figure(lock, Experiment::Lines, Metric::LatencyNs, threads, iterations, limit)
+}
+
+/// Enqueues and dequeues a second on one queue under a lock. `None` without a lock of that name.
+pub(crate) fn fifo_rate(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
+    one_figure(lock, Experiment::Fifo, Metric::Rate, threads, iterations, limit)
+}
+
+fn one_figure(
+    lock: &str,
+    experiment: Experiment,
+    metric: Metric,
+    threads: usize,
+    iterations: u64,
+    limit: Duration,
+) -> Option<f64> {
     let effort = Effort { iterations, window: limit, limit };
-    let Sample(figures) = Contender::named(lock)?.measure(Experiment::Lines, threads, &effort)?;
-    figures.into_iter().find(|(metric, _)| *metric == Metric::LatencyNs).map(|(_, value)| value)
+    let Sample(figures) = Contender::named(lock)?.measure(experiment, threads, &effort)?;
+    figures.into_iter().find(|(found, _)| *found == metric).map(|(_, value)| value)
 }
 
 /// A run in progress.

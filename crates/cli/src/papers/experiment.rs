@@ -11,6 +11,7 @@ use super::system::System;
 use super::view::View;
 use crate::bench::case::Case;
 use crate::report::verdict::Verdict;
+use crate::rma_locks::Figure;
 
 /// The papers whose experiments are here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
@@ -25,6 +26,8 @@ pub(crate) enum Paper {
     Contention,
     /// Amer et al., Software combining to mitigate multithreaded MPI contention, slides, ICS 2019.
     Combining,
+    /// Schmid, Besta and Hoefler, High-performance distributed RMA locks, HPDC 2016.
+    RmaLocks,
 }
 
 impl Paper {
@@ -35,6 +38,7 @@ impl Paper {
             Self::Lifetime => "lifetime",
             Self::Contention => "contention",
             Self::Combining => "combining",
+            Self::RmaLocks => "rma-locks",
         }
     }
 
@@ -57,6 +61,7 @@ impl Paper {
                 "Amer, Guo, Raffenetti, Si, Balaji et al.: Software combining to mitigate multithreaded MPI \
                  contention. Slides, ICS 2019"
             }
+            Self::RmaLocks => "Schmid, Besta, Hoefler: High-performance distributed RMA locks. HPDC 2016",
         }
     }
 }
@@ -84,8 +89,8 @@ pub(crate) struct Experiment {
     pub(super) systems: &'static [System],
     /// The launches.
     pub(super) cases: fn(&Points) -> Vec<Case>,
-    /// The locks that are measured by themselves: name here, label.
-    pub(super) locks: &'static [(&'static str, &'static str)],
+    /// The measurements and simulations within this process.
+    pub(super) within: Within,
     /// Heddle's performance variables that the pictures need.
     pub(super) pvars: &'static [&'static str],
     /// True if cache misses are counted.
@@ -108,6 +113,19 @@ impl Experiment {
     pub(super) fn file(&self, out: &Path, extension: &str) -> PathBuf {
         out.join(self.file_name()).with_extension(extension)
     }
+}
+
+/// What an experiment runs within this process, without a launch. The pairs are a name here and a label.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Within {
+    /// Nothing.
+    Nothing,
+    /// A thread's turn at each of some locks.
+    Locks(&'static [(&'static str, &'static str)]),
+    /// A queue under each of some locks and combinings.
+    Queues(&'static [(&'static str, &'static str)]),
+    /// Distributed locks on a simulated network; the statements are those of `heddle bench rma-locks`.
+    Simulation(Figure),
 }
 
 /// A statement of a paper.

@@ -2,7 +2,7 @@
 //! own, under critical sections of different sizes.
 
 use super::experiment::Needs::Threads;
-use super::experiment::{Claim, Experiment, Paper, Points};
+use super::experiment::{Claim, Experiment, Paper, Points, Within};
 use super::measured::{Finding, Measured, finding};
 use super::system::{PROCESSES, System, heddle, paper};
 use super::view::{Along, Quantity, View};
@@ -78,7 +78,7 @@ pub(super) static EXPERIMENTS: [Experiment; 4] = [
             let all = [to_nobody(&two), to_receivers(&two, "send"), to_receivers(&two, "isend")];
             all.into_iter().flatten().filter(threads).collect()
         },
-        locks: &[],
+        within: Within::Nothing,
         pvars: PVARS,
         misses: false,
         cores: |n| n,
@@ -111,7 +111,7 @@ pub(super) static EXPERIMENTS: [Experiment; 4] = [
         note: NOTE,
         systems: &[GLOBAL_SYSTEM, BRIEF_SYSTEM, PROCESSES, heddle("global-mutex"), heddle("brief-global")],
         cases: to_nobody,
-        locks: &[],
+        within: Within::Nothing,
         pvars: PVARS,
         misses: false,
         cores: |n| n,
@@ -159,7 +159,7 @@ pub(super) static EXPERIMENTS: [Experiment; 4] = [
             heddle("per-object"),
         ],
         cases: |points| to_receivers(points, "send"),
-        locks: &[],
+        within: Within::Nothing,
         pvars: PVARS,
         misses: false,
         cores: |n| 2 * n,
@@ -208,7 +208,7 @@ pub(super) static EXPERIMENTS: [Experiment; 4] = [
             heddle("lock-free"),
         ],
         cases: |points| to_receivers(points, "isend"),
-        locks: &[],
+        within: Within::Nothing,
         pvars: PVARS,
         misses: false,
         cores: |n| 2 * n,

@@ -6,18 +6,21 @@
 //! more cores, or levels of them, than there are is shown with the figures and called not testable here.
 
 mod combining;
+mod conditions;
 mod contention;
+mod distributed;
 mod experiment;
 mod granularity;
 mod lifetime;
-mod locks;
 mod measured;
 mod page;
 mod picture;
 mod results;
 mod run;
+mod simulation;
 mod system;
 mod view;
+mod within;
 
 use std::fs;
 use std::process::ExitCode;
@@ -80,6 +83,7 @@ fn all() -> impl Iterator<Item = &'static Experiment> {
         .chain(&lifetime::EXPERIMENTS)
         .chain(contention::experiments())
         .chain(&combining::EXPERIMENTS)
+        .chain(&distributed::EXPERIMENTS)
 }
 
 impl PapersArgs {
@@ -179,12 +183,16 @@ pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::time::Duration;
 
     use heddle_model::Model;
 
     use super::all;
     use super::experiment::Points;
-    use super::system::Form;
+    use super::experiment::Within;
+    use super::measured::Measured;
+    use super::system::{Form, System};
+    use crate::locks::lock_latency_ns;
 
     #[test]
     fn names_find_one_experiment_each() {
@@ -194,7 +202,8 @@ mod tests {
 
     #[test]
     fn every_system_begins_with_a_model_that_exists() {
-        for system in all().flat_map(|it| it.systems).filter(|system| system.form != Form::Processes) {
+        let of_mpi = |system: &&System| matches!(system.form, Form::Paper | Form::Heddle);
+        for system in all().flat_map(|it| it.systems).filter(of_mpi) {
             let model = system.settings.split('+').next().expect("its first part");
             assert!(Model::named(model).is_ok(), "{}", system.settings);
         }
@@ -216,7 +225,30 @@ mod tests {
             let cases = (experiment.cases)(&points);
             let labels: BTreeSet<String> = cases.iter().map(|case| case.label()).collect();
             assert_eq!(labels.len(), cases.len(), "{}", experiment.file_name());
-            assert!(!cases.is_empty() && !experiment.views.is_empty() && !experiment.claims.is_empty());
+            let simulated = matches!(experiment.within, Within::Simulation(_));
+            assert!(!cases.is_empty() || !matches!(experiment.within, Within::Nothing));
+            assert!(!experiment.views.is_empty() && (!experiment.claims.is_empty() || simulated));
+        }
+    }
+
+    #[test]
+    fn names_in_pictures_are_different_whatever_the_case_of_letters() {
+        for experiment in all() {
+            let names: BTreeSet<_> = experiment.systems.iter().map(|it| it.name().to_lowercase()).collect();
+            assert_eq!(names.len(), experiment.systems.len(), "{}", experiment.file_name());
+        }
+    }
+
+    #[test]
+    fn what_runs_without_mpi_is_named_by_its_experiment() {
+        for experiment in all() {
+            let (Within::Locks(pairs) | Within::Queues(pairs)) = experiment.within else { continue };
+            let measured = Measured { systems: experiment.systems, rows: &[] };
+            for (lock, label) in pairs {
+                assert!(lock_latency_ns(lock, 1, 64, Duration::from_secs(1)).is_some(), "{lock}");
+                let alone = matches!(experiment.within, Within::Queues(_));
+                assert!(!alone || measured.name(label) == *lock, "{lock}: {label}");
+            }
         }
     }
 }

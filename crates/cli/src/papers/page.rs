@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
-use super::experiment::Experiment;
+use super::conditions::{self, DOUBTFUL};
+use super::experiment::{Experiment, Within};
 use super::measured::{Measured, Point};
 use super::results::Results;
-use super::system::{BEST_PEER, DEFAULT};
+use super::system::{BEST_PEER, DEFAULT, System};
 use super::view::View;
 use crate::report::target::number;
 use crate::report::verdict::Verdict;
@@ -17,10 +18,17 @@ pub(super) fn listing(experiment: &Experiment) -> String {
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
     let _ =
         writeln!(text, "{} {}: {}", experiment.paper.name(), experiment.names.join(" "), experiment.title);
-    let systems: Vec<&str> = experiment.systems.iter().map(|system| system.label).collect();
+    let systems: Vec<String> = experiment.systems.iter().map(System::name).collect();
     let _ = writeln!(text, "    systems: {}", systems.join(", "));
     for claim in experiment.claims {
         let _ = writeln!(text, "    {}: {}", claim.figure, claim.text);
+    }
+    if let Within::Simulation(figure) = experiment.within {
+        let _ = writeln!(
+            text,
+            "    simulated; the statements are those of `heddle bench rma-locks {}`",
+            figure.name()
+        );
     }
     text
 }
@@ -32,11 +40,12 @@ pub(super) fn render(all: &[(&Experiment, Results)]) -> String {
     let record = &first.record;
     let _ = writeln!(
         page,
-        "{}; {} UTC. Medians over the rounds; in brackets the interval of 95 % confidence, where there are enough \
+        "{}; {} UTC. {}\n\nMedians over the rounds; in brackets the interval of 95 % confidence, where there are enough \
          rounds for one. A statement is *not testable here* if the machine has too few cores for its threads, or no levels \
          of them where it is about such; the figures then stand beside it all the same.\n",
         record.machine.sentence(),
-        record.started.replace('T', " ").chars().take(16).collect::<String>()
+        record.started.replace('T', " ").chars().take(16).collect::<String>(),
+        conditions::of_run(&first.lengths, record)
     );
     page.push_str(&counts(all));
     for (experiment, results) in all {
@@ -91,13 +100,20 @@ fn of_experiment(page: &mut String, experiment: &Experiment, results: &Results) 
     for it in &results.statements {
         let _ = writeln!(page, "| {} | {} | {} | {} |", it.figure, it.paper, it.here, it.verdict.name());
     }
+    let disturbance = conditions::disturbance(&results.record);
+    // Nothing disturbs virtual time.
+    if !disturbance.is_empty() && !matches!(experiment.within, Within::Simulation(_)) {
+        let _ = writeln!(page, "\n{disturbance}");
+    }
     let name = experiment.file_name();
     let _ =
         writeln!(page, "\n![{}]({name}.svg)\n\nAll figures: [{name}.json]({name}.json).\n", experiment.title);
     let systems = experiment.systems.iter().filter(|system| system.label != system.settings);
     let settings: Vec<String> =
         systems.map(|system| format!("{}: `{}`", system.label, system.settings)).collect();
-    let _ = writeln!(page, "Systems: {}.\n", settings.join("; "));
+    if !settings.is_empty() {
+        let _ = writeln!(page, "Systems: {}.\n", settings.join("; "));
+    }
     let measured = Measured { systems: experiment.systems, rows: &results.record.summary };
     experiment.views.iter().for_each(|view| table(page, &measured, view));
     for failure in &results.record.failures {
@@ -118,16 +134,21 @@ fn table(page: &mut String, measured: &Measured<'_>, view: &View) {
     let names: Vec<String> = places.iter().map(|&place| view.place_name(place)).collect();
     let _ = writeln!(page, "| {}; {} | {} |", view.title, view.axis(), names.join(" | "));
     let _ = writeln!(page, "|---|{}", "---|".repeat(places.len()));
-    let labels = measured.systems.iter().map(|system| system.label);
-    for label in std::iter::once(DEFAULT).chain(labels) {
-        let cells: Vec<String> =
-            places.iter().map(|&place| cell(measured.point(label, view, place))).collect();
+    let systems = measured.systems.iter().map(|system| (system.label, system.name()));
+    for (label, name) in std::iter::once((DEFAULT, DEFAULT.to_owned())).chain(systems) {
+        let shown = |&place: &u64| {
+            let doubtful = measured.doubtful(&measured.name(label), view, place);
+            cell(measured.point(label, view, place), doubtful)
+        };
+        let cells: Vec<String> = places.iter().map(shown).collect();
         if cells.iter().any(|cell| cell != "-") {
-            let _ = writeln!(page, "| {label} | {} |", cells.join(" | "));
+            let _ = writeln!(page, "| {name} | {} |", cells.join(" | "));
         }
     }
     let best = |&place: &u64| match measured.best_peer(view, place) {
-        Some((name, point)) => format!("{} ({name})", cell(Some(point))),
+        Some((name, point)) => {
+            format!("{} ({name})", cell(Some(point), measured.doubtful(&name, view, place)))
+        }
         None => "-".to_owned(),
     };
     let peers: Vec<String> = places.iter().map(best).collect();
@@ -137,10 +158,28 @@ fn table(page: &mut String, measured: &Measured<'_>, view: &View) {
     page.push('\n');
 }
 
-fn cell(point: Option<Point>) -> String {
-    match point {
-        Some((value, Some((low, high)))) => format!("{} [{}, {}]", number(value), number(low), number(high)),
-        Some((value, None)) => number(value),
-        None => "-".to_owned(),
+fn cell(point: Option<Point>, doubtful: bool) -> String {
+    let Some((value, interval)) = point else { return "-".to_owned() };
+    let mut text = number(value);
+    if doubtful {
+        text.push('\\');
+        text.push(DOUBTFUL);
+    }
+    if let Some((low, high)) = interval {
+        let _ = write!(text, " [{}, {}]", number(low), number(high));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cell;
+
+    #[test]
+    fn a_cell_marks_what_was_disturbed() {
+        assert_eq!(cell(Some((2.0, Some((1.0, 3.0)))), false), "2.00 [1.00, 3.00]");
+        assert_eq!(cell(Some((2.0, Some((1.0, 3.0)))), true), "2.00\\* [1.00, 3.00]");
+        assert_eq!(cell(Some((2.0, None)), true), "2.00\\*");
+        assert_eq!(cell(None, false), "-");
     }
 }

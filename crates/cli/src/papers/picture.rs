@@ -7,7 +7,7 @@ use plotters::style::{Color, HSLColor, RGBColor};
 use super::experiment::Experiment;
 use super::measured::{Measured, Point};
 use super::results::Results;
-use super::system::{BEST_PEER, DEFAULT, Form};
+use super::system::{BEST_PEER, DEFAULT, Form, System};
 use super::view::{Quantity, View};
 use crate::report::chart::{PANEL, Panel, Picture, Series};
 use crate::report::error::BenchError;
@@ -26,7 +26,10 @@ pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> R
     let cores = results.record.machine.cores;
     let heading = format!("{}: {} ({cores} cores)", experiment.paper.name(), experiment.title);
     let legend = curves.iter().filter(|(_, colour)| shown(*colour));
-    let legend = legend.map(|(label, colour)| ((*label).to_owned(), *colour)).collect();
+    let name = |label: &str| {
+        experiment.systems.iter().find(|system| system.label == label).map_or(label.to_owned(), System::name)
+    };
+    let legend = legend.map(|(label, colour)| (name(label), *colour)).collect();
     Picture { heading, legend, panel: PANEL, panels }.draw(path)
 }
 
@@ -34,13 +37,13 @@ pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> R
 /// colours for the paper's systems, and lighter for Heddle's forms.
 fn curves(experiment: &Experiment) -> Vec<(&'static str, RGBColor)> {
     let count = |form| experiment.systems.iter().filter(|system| system.form == form).count() as f64;
-    let (papers, heddles) = (count(Form::Paper), count(Form::Heddle));
+    let (papers, heddles) = (count(Form::Paper) + count(Form::Alone), count(Form::Heddle));
     let (mut paper, mut heddle) = (0.0, 0.0);
     let mut curves = vec![(DEFAULT, RGBColor(200, 30, 45))];
     for system in experiment.systems {
         let colour = match system.form {
             Form::Processes => RGBColor(120, 120, 120),
-            Form::Paper => {
+            Form::Paper | Form::Alone => {
                 paper += 1.0;
                 of_circle(0.08 + 0.8 * (paper - 0.5) / papers, 0.85, 0.38)
             }
@@ -86,7 +89,7 @@ fn panel(measured: &Measured<'_>, view: &View, curves: &[(&str, RGBColor)]) -> O
         title: view.title.to_owned(),
         axis: view.axis(),
         places: places.iter().map(|&place| view.place_name(place)).collect(),
-        from_zero: matches!(view.shows, Quantity::Share(..)),
+        from_zero: matches!(view.shows, Quantity::Share(..) | Quantity::Over(_)),
         series,
     })
 }

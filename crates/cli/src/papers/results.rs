@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::conditions::Lengths;
 use super::experiment::{Paper, Statement};
 use crate::bench::record;
 
@@ -14,6 +15,8 @@ pub(crate) struct Results {
     pub(super) experiment: &'static [&'static str],
     /// The question.
     pub(super) title: &'static str,
+    /// The lengths of its launches.
+    pub(super) lengths: Lengths,
     /// The paper's statements and how the figures stand to them.
     pub(super) statements: Vec<Statement>,
     /// The launches, and the medians over the rounds.

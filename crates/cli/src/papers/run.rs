@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::experiment::{Claim, Experiment, Needs, Points, Statement};
-use super::locks;
+use super::experiment::{Claim, Experiment, Needs, Points, Statement, Within};
 use super::measured::Measured;
 use super::results::Results;
+use super::simulation;
 use super::system::{Form, System};
+use super::within;
 use crate::bench::case::{Case, Effort};
 use crate::bench::launch::Runner;
 use crate::bench::library::{HEDDLE, Library};
@@ -33,15 +34,20 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// Measures an experiment; the record is in `out` after every launch.
     pub(super) fn measure(&mut self, experiment: &Experiment, out: &Path) -> Result<Results, BenchError> {
+        let cases = (experiment.cases)(&self.points);
         let mut failures = Vec::new();
-        let libraries = self.libraries(experiment)?.into_iter().map(Ok).chain(self.args.prepared_peers());
-        let libraries = session::compile(
-            libraries,
-            &self.sources,
-            &self.args.peers_dir,
-            &mut self.compiled,
-            &mut failures,
-        )?;
+        let libraries = if cases.is_empty() {
+            Vec::new()
+        } else {
+            let libraries = self.libraries(experiment)?.into_iter().map(Ok).chain(self.args.prepared_peers());
+            session::compile(
+                libraries,
+                &self.sources,
+                &self.args.peers_dir,
+                &mut self.compiled,
+                &mut failures,
+            )?
+        };
         let results = record::Results::begin(
             self.started,
             self.machine.clone(),
@@ -51,7 +57,7 @@ impl Run<'_> {
         let mut session = Session {
             effort: self.effort,
             runner: &mut self.runner,
-            cases: (experiment.cases)(&self.points),
+            cases,
             sweep: self.args.sweep(&self.sources),
             libraries,
             results,
@@ -59,18 +65,24 @@ impl Run<'_> {
             file: experiment.file(out, "json"),
             timeouts: HashMap::new(),
         };
-        let interrupted = session.rounds()?;
+        let interrupted = !session.cases.is_empty() && session.rounds()?;
         let mut results = session.results;
-        if !interrupted {
-            results.measurements.extend(locks::measure(experiment, &self.points, &self.effort));
+        let mut simulated = Vec::new();
+        if let Within::Simulation(figure) = experiment.within {
+            (results.measurements, simulated) = simulation::measure(figure, &self.effort)?;
+        } else if !interrupted {
+            results.measurements.extend(within::measure(experiment, &self.points, &self.effort));
         }
         results.summary = summarise(&results.measurements);
         results.complete = !interrupted;
+        let mut statements = self.statements(experiment, &results.summary);
+        statements.append(&mut simulated);
         Ok(Results {
             paper: experiment.paper,
             experiment: experiment.names,
             title: experiment.title,
-            statements: self.statements(experiment, &results.summary),
+            lengths: self.effort.into(),
+            statements,
             record: results,
         })
     }

@@ -9,6 +9,8 @@ pub(crate) enum Form {
     Heddle,
     /// Processes of one thread in place of threads.
     Processes,
+    /// A lock or a combining by itself, without MPI; the settings are its name.
+    Alone,
 }
 
 /// A system that an experiment compares. Heddle's default, and the other libraries, take part in any case.
@@ -22,9 +24,25 @@ pub(crate) struct System {
     pub(super) form: Form,
 }
 
+impl System {
+    /// Its name in pictures and tables, which tells Heddle's form of a model from the paper's: CSync and Heddle's
+    /// csync.
+    pub(super) fn name(&self) -> String {
+        match self.form {
+            Form::Heddle => format!("Heddle's {}", self.label),
+            _ => self.label.to_owned(),
+        }
+    }
+}
+
 /// A system in the paper's form.
 pub(super) const fn paper(label: &'static str, settings: &'static str) -> System {
     System { label, settings, form: Form::Paper }
+}
+
+/// A lock or a combining by itself.
+pub(super) const fn alone(label: &'static str, name: &'static str) -> System {
+    System { label, settings: name, form: Form::Alone }
 }
 
 /// A model of Heddle's.

@@ -28,6 +28,8 @@ pub(super) enum Quantity {
     Further(&'static str, f64),
     /// One further figure over another.
     Share(&'static str, &'static str),
+    /// The benchmark's figure over that of the system with this label.
+    Over(&'static str),
 }
 
 /// The quantity along the horizontal axis.
@@ -35,6 +37,8 @@ pub(super) enum Quantity {
 pub(super) enum Along {
     /// Threads, or processes in place of threads.
     Threads,
+    /// Processes.
+    Processes,
     /// Bytes a message, with the most threads that have a core each.
     Sizes,
 }
@@ -59,6 +63,7 @@ impl View {
     pub(super) fn place(&self, key: &Key) -> u64 {
         match self.along {
             Along::Threads => u64::from(senders(key)),
+            Along::Processes => u64::from(key.ranks),
             Along::Sizes => key.size,
         }
     }
@@ -77,6 +82,7 @@ impl View {
     pub(super) fn axis(&self) -> &'static str {
         match self.along {
             Along::Threads => "threads, or processes",
+            Along::Processes => "processes",
             Along::Sizes => "bytes",
         }
     }
@@ -85,7 +91,8 @@ impl View {
     pub(super) fn of(&self, key: &Key, figure: &Figure) -> Option<(f64, Option<(f64, f64)>)> {
         let further = |name: &str| figure.more.get(name).copied();
         match self.shows {
-            Quantity::Value => Some((figure.median, figure.interval)),
+            // The reference of `Over` is another participant's figure: `Measured::point` divides.
+            Quantity::Value | Quantity::Over(_) => Some((figure.median, figure.interval)),
             Quantity::OneWayUs => {
                 let time = |rate: f64| f64::from(key.threads) / rate / 2.0 * 1e6;
                 let interval = figure.interval.map(|(low, high)| (time(high), time(low)));

@@ -15,7 +15,7 @@ pub(crate) struct Load {
 }
 
 /// Above this share a measurement counts as disturbed.
-const DISTURBED: f64 = 0.06;
+pub(crate) const DISTURBED: f64 = 0.06;
 
 impl Load {
     /// Returns true if other programs took enough to make the figure doubtful.

@@ -36,6 +36,19 @@ impl Figure {
         Figure::Adaptive,
     ];
 
+    /// The name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Figure::MutualExclusion => "mutual-exclusion",
+            Figure::CounterDistance => "counter-distance",
+            Figure::Locality => "locality",
+            Figure::Readers => "readers",
+            Figure::ReaderWriter => "reader-writer",
+            Figure::HashTable => "hash-table",
+            Figure::Adaptive => "adaptive",
+        }
+    }
+
     pub(crate) fn title(self) -> &'static str {
         match self {
             Figure::MutualExclusion => "Fig. 3: RMA-MCS beside foMPI-Spin and D-MCS",
@@ -280,4 +293,18 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::Figure;
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for figure in Figure::ALL {
+            assert_eq!(Figure::from_str(figure.name(), false), Ok(figure));
+        }
+    }
 }

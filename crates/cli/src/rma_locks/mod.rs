@@ -19,8 +19,17 @@ use indicatif::ProgressBar;
 
 use crate::report::error::BenchError;
 use crate::report::run::{results_folder, save};
-use cases::{Effort, Figure, Row, cases};
+use cases::{Effort, cases};
 use results::Results;
+
+pub(crate) use cases::{Figure, Row};
+pub(crate) use statements::check;
+
+/// The seed, where the command line names no other.
+const SEED: u64 = 1;
+/// T_DC, T_L,2, T_L,1 and T_R, where neither a figure nor the command line has others.
+const USUAL: RmaRwParameters =
+    RmaRwParameters { counter_distance: 32, locality: 50, writers: 20, readers: 0 };
 
 /// Options of `heddle bench rma-locks`.
 #[derive(Debug, clap::Args)]
@@ -37,19 +46,19 @@ pub(crate) struct RmaLocksArgs {
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     acquisitions: u64,
     /// The seed of the random numbers.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = SEED)]
     seed: u64,
     /// T_DC in processes, where a figure does not vary it.
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = USUAL.counter_distance as u64, value_parser = clap::value_parser!(u64).range(1..))]
     counter_distance: u64,
     /// T_L,2, of RMA-MCS, too.
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
+    #[arg(long, default_value_t = USUAL.locality, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
     locality: u64,
     /// T_L,1.
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
+    #[arg(long, default_value_t = USUAL.writers, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
     writers: u64,
     /// T_R.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = USUAL.readers)]
     readers: u64,
     /// Nanoseconds for which a put or a get occupies a node's interface.
     #[arg(long, value_name = "NS")]
@@ -87,7 +96,7 @@ pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
             readers: args.readers,
         },
     };
-    let rows = simulate(args, &effort, &network)?;
+    let rows = simulate(&args.figures, &effort, &network)?;
     let results = Results {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
@@ -95,7 +104,7 @@ pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
         seed: args.seed,
         acquisitions: effort.acquisitions,
         machine: format!("{network:?}; {:?}", effort.rma_rw),
-        statements: statements::check(&rows),
+        statements: check(&rows),
         rows,
     };
     let out = args.out.clone().unwrap_or_else(|| results_folder("rma-locks", started));
@@ -109,9 +118,23 @@ pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Simulates a figure on the paper's machine, with the parameters of a command line that names none.
+///
+/// # Errors
+///
+/// If a simulation comes to no end.
+pub(crate) fn simulate_usual(
+    figure: Figure,
+    processes: &[usize],
+    acquisitions: usize,
+) -> Result<Vec<Row>, BenchError> {
+    let effort = Effort { processes: processes.to_vec(), acquisitions, seed: SEED, rma_rw: USUAL };
+    simulate(&[figure], &effort, &Network::xc30())
+}
+
 /// Simulates all cases, several at once, the slowest first.
-fn simulate(args: &RmaLocksArgs, effort: &Effort, network: &Network) -> Result<Vec<Row>, BenchError> {
-    let all = cases(&args.figures, effort);
+fn simulate(figures: &[Figure], effort: &Effort, network: &Network) -> Result<Vec<Row>, BenchError> {
+    let all = cases(figures, effort);
     let progress = ProgressBar::new(all.len() as u64);
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|index| all[*index].processes);

@@ -4,7 +4,7 @@ use super::systems::{LATENCY, NOTE, RATE, both};
 use crate::bench::case::{Case, Comms};
 use crate::bench::subject::Subject;
 use crate::papers::experiment::Needs::Threads;
-use crate::papers::experiment::{Claim, Experiment, Paper, Points};
+use crate::papers::experiment::{Claim, Experiment, Paper, Points, Within};
 use crate::papers::measured::finding;
 use crate::papers::system::{heddle, paper};
 use crate::papers::view::{Along, Quantity, View};
@@ -37,7 +37,7 @@ pub(super) static EXPERIMENTS: [Experiment; 2] = [
             heddle("hmcs-usc"),
         ],
         cases: both,
-        locks: &[],
+        within: Within::Nothing,
         pvars: &[],
         misses: false,
         cores: |n| 2 * n,
@@ -90,7 +90,7 @@ pub(super) static EXPERIMENTS: [Experiment; 2] = [
             heddle("per-vni-mcs"),
         ],
         cases: searches,
-        locks: &[],
+        within: Within::Nothing,
         pvars: &[],
         misses: false,
         cores: |n| 2 * n,

@@ -3,6 +3,7 @@
 mod completion;
 mod programs;
 mod regimes;
+mod rma;
 mod systems;
 
 use super::experiment::Experiment;
@@ -11,5 +12,9 @@ pub(super) use completion::searches;
 
 /// The experiments, in the paper's order.
 pub(super) fn experiments() -> impl Iterator<Item = &'static Experiment> {
-    regimes::EXPERIMENTS.iter().chain(&programs::EXPERIMENTS).chain(&completion::EXPERIMENTS)
+    regimes::EXPERIMENTS
+        .iter()
+        .chain(&rma::EXPERIMENTS)
+        .chain(&programs::EXPERIMENTS)
+        .chain(&completion::EXPERIMENTS)
 }

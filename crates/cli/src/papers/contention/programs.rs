@@ -7,7 +7,7 @@ use super::systems::{
 use crate::bench::case::{Case, Comms, KIB};
 use crate::bench::subject::Subject;
 use crate::papers::experiment::Needs::{Nodes, Threads};
-use crate::papers::experiment::{Claim, Experiment, Paper, Points};
+use crate::papers::experiment::{Claim, Experiment, Paper, Points, Within};
 use crate::papers::measured::finding;
 use crate::papers::system::{heddle, paper};
 use crate::papers::view::{Along, Quantity, View};
@@ -49,7 +49,7 @@ pub(super) static EXPERIMENTS: [Experiment; 3] = [
             heddle("per-vni-hmcs"),
         ],
         cases: |points| points.threads.iter().map(|&n| rate(n, &BYTES)).collect(),
-        locks: &[],
+        within: Within::Nothing,
         pvars: &[],
         misses: false,
         cores: |n| 2 * n,
@@ -85,7 +85,7 @@ pub(super) static EXPERIMENTS: [Experiment; 3] = [
             let n = all_threads(points);
             vec![clients(n, &SIZES), rate(n, &SIZES)]
         },
-        locks: &[],
+        within: Within::Nothing,
         pvars: &[],
         misses: false,
         cores: |n| 2 * n,
@@ -141,7 +141,7 @@ pub(super) static EXPERIMENTS: [Experiment; 3] = [
             let sweep = |&n: &u32| Case::new(Subject::Sweep, 4, &[8 * KIB]).threads(n, Comms::Shared);
             points.threads.iter().map(sweep).collect()
         },
-        locks: &[],
+        within: Within::Nothing,
         pvars: &[],
         misses: false,
         cores: |n| 4 * n,

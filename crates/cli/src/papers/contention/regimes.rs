@@ -7,7 +7,7 @@ use super::systems::{
     P_MCS_MCS, P_MCS_MCS_SYSTEM, RATE, TICKET, TICKET_SYSTEM, both, less,
 };
 use crate::papers::experiment::Needs::{Nodes, Threads};
-use crate::papers::experiment::{Claim, Experiment, Paper};
+use crate::papers::experiment::{Claim, Experiment, Paper, Within};
 use crate::papers::measured::finding;
 use crate::papers::system::heddle;
 use crate::papers::view::{Along, Quantity, View};
@@ -57,13 +57,13 @@ pub(super) static EXPERIMENTS: [Experiment; 1] = [Experiment {
         heddle("p-hmcs-mcs"),
     ],
     cases: both,
-    locks: &[
+    within: Within::Locks(&[
         ("mutex", MUTEX),
         ("strict-ticket", TICKET),
         ("strict-mcs", MCS),
         ("strict-hmcs", HMCS),
         ("pthread", "pthread"),
-    ],
+    ]),
     pvars: PVARS,
     misses: false,
     cores: |n| 2 * n,
