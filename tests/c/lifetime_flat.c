@@ -17,7 +17,7 @@ static void partitions(int tag) {
     MPI_Request requests[3];
     CHECK_OK(MPI_Precv_init(in, 1, 2, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &requests[0]));
     CHECK_OK(MPI_Psend_init(out, 2, 1, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &requests[1]));
-    CHECK_OK(MPI_Precv_init(in, 1, 2, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &requests[2]));
+    CHECK_OK(MPI_Precv_init(in, 1, 2, MPI_INT, 0, THREADS + tag, MPI_COMM_SELF, MPI_INFO_NULL, &requests[2]));
     CHECK_OK(MPI_Startall(2, requests));
     CHECK_OK(MPI_Pready_range(0, 1, requests[1]));
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));

@@ -13,6 +13,7 @@ use heddle_message::context::Context;
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
+use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A communicator.
@@ -44,6 +45,8 @@ pub struct Comm {
     pub machines: OnceLock<Box<Machines>>,
     /// The buffer attached to it for buffered sends.
     pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
+    /// What its partitioned receives expect (`p2p`).
+    pub offers: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 /// How many collective operations this process has begun on a communicator. All its processes begin them in
@@ -93,6 +96,7 @@ impl Comm {
             blackboard: blackboard::Place::default(),
             machines: OnceLock::new(),
             bsend_buffer: Mutex::default(),
+            offers: OnceLock::new(),
         }
     }
 

@@ -8,6 +8,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `offer.rs` | how the two sides find each other |
+//! | `expected.rs` | in which order: that of the initialisations |
 //! | `board.rs` | the memory that they share, and where the data of partitions go |
 //! | `sender.rs`, `receiver.rs` | the two sides, and their requests |
 //! | `far.rs` | between machines: each partition is a message |
@@ -17,6 +18,7 @@
 //! completes the request.
 
 mod board;
+mod expected;
 mod far;
 mod offer;
 mod receiver;

@@ -1,8 +1,8 @@
 //! How the two sides of a partitioned operation find each other.
 //!
-//! The sender's initialisation sends one message, which says where its board is; the receiver's posts a
-//! receive for it. Both travel on a plane of their own with the program's tag, so operations match in the
-//! order of their initialisations, and with no other messages (MPI 5.0, section 5.2.1).
+//! The sender's initialisation sends one message, which says where its board is; the receivers' receive them
+//! in their order (`expected.rs`). The messages travel on a plane of their own with the program's tag, so
+//! operations match in the order of their initialisations, and with no other messages (MPI 5.0, section 5.2.1).
 
 use super::board::{Board, Division};
 use crate::send::send_with;
@@ -103,5 +103,13 @@ impl Offer {
         let division = Division { partitions: self.partitions as usize, bytes: self.bytes as usize };
         let range = SharedRange { offset: self.offset, len: self.len };
         Ok((peer, Arc::new(Board::map(domain, division, range)?)))
+    }
+
+    /// Drops an offer that nobody accepts. Called once, instead of [`accept`](Self::accept).
+    pub(super) fn let_go(&self) {
+        if self.board != 0 {
+            // SAFETY: the sender, a thread of this process, has counted this reference for the receiver.
+            drop(unsafe { Arc::<Board>::from_raw(with_exposed_provenance(self.board as usize)) });
+        }
     }
 }

@@ -1,14 +1,12 @@
 //! The receiver's side of a partitioned operation.
 
 use super::board::{Board, Division, no_memory};
+use super::expected::Place;
 use super::far::FarReceiver;
 use super::offer::Offer;
-use crate::complete::{cancel, wait};
-use crate::receive::irecv;
 use crate::send::world_rank;
-use crate::state::is_over;
+use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
-use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_message::request::{self, Attachment, Outcome, RequestId};
@@ -19,7 +17,7 @@ use heddle_sync::queues::partitions::{Arrivals, Arrived, next_round};
 use heddle_transport::SharedMemory;
 use std::ops::Range;
 use std::ptr::with_exposed_provenance_mut;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// What all threads of the receiver share.
 #[derive(Debug)]
@@ -28,27 +26,20 @@ pub(super) struct Receiver {
     vni: u32,
     /// The sender's rank, and the tag.
     from: (i32, i32),
-    /// Kept for a sender on another machine.
-    comm: Option<KeptComm>,
+    /// The sender is on another machine.
+    is_far: bool,
     buffer: Buffer,
     /// The division, as it is accounted for.
     division: Division,
     /// The program's number of partitions.
     partitions: usize,
-    expected: Mutex<Expected>,
+    /// Gives the sender's offer.
+    place: Place,
     /// The sender's side, once it is known.
     link: OnceLock<Result<Link>>,
     round: AtomicU32,
     arrivals: Arrivals,
     error: OnceLock<Error>,
-}
-
-/// The offer that is to come.
-#[derive(Debug)]
-struct Expected {
-    /// The request of its receive, while that is pending.
-    request: Option<usize>,
-    offer: Box<Offer>,
 }
 
 /// The sender's side.
@@ -75,21 +66,18 @@ impl Receiver {
         division: Division,
         from: (i32, i32),
     ) -> Result<Receiver> {
-        let mut offer = Box::<Offer>::default();
-        // SAFETY: the offer is boxed, and read after the receive; `drop` ends a receive that is pending.
-        let place = unsafe { offer.buffer() };
-        let request = irecv(comm, Plane::Partitioned, place, from.0, from.1)?;
+        let is_far = !domain.fabric().is_local(world_rank(comm, from.0)?);
         let partitions = division.partitions;
         let division = division.accounted();
         Ok(Receiver {
             domain,
             vni: comm.vni(),
             from,
-            comm: (!domain.fabric().is_local(world_rank(comm, from.0)?)).then(|| comm.keep()),
+            is_far,
             buffer,
             division,
             partitions,
-            expected: Mutex::new(Expected { request: Some(request), offer }),
+            place: Place::new(domain, comm, from)?,
             link: OnceLock::new(),
             round: AtomicU32::new(0),
             arrivals: Arrivals::new(division.partitions),
@@ -120,7 +108,7 @@ impl Receiver {
     /// Notes which messages of a sender on another machine have arrived.
     #[inline(always)]
     fn take_messages(&self) -> Result<()> {
-        if self.comm.is_some() { self.take_messages_from_afar() } else { Ok(()) }
+        if self.is_far { self.take_messages_from_afar() } else { Ok(()) }
     }
 
     #[cold]
@@ -202,34 +190,25 @@ impl Receiver {
 
     #[cold]
     fn accept_offer(&self) {
-        // Another thread that has the lock does it.
-        let Ok(mut expected) = self.expected.try_lock() else { return };
-        if let Some(request) = expected.request
-            && is_over(request)
-        {
-            let link = self.accept(&mut expected);
-            // Whoever has the lock is alone.
-            let _ = self.link.set(link);
-        }
+        let link = match self.place.take_offer() {
+            Ok(None) => return,
+            Ok(Some(offer)) => self.accept(&offer),
+            Err(error) => Err(error),
+        };
+        // One thread gets the offer.
+        let _ = self.link.set(link);
     }
 
-    fn accept(&self, expected: &mut Expected) -> Result<Link> {
-        let Some(mut request) = expected.request.take() else { unreachable!("the receive was pending") };
-        if let Some(error) = wait(&mut request)?.error {
-            return Err(error);
-        }
-        let (peer, board, far) = match &self.comm {
-            None => {
-                let (peer, board) = expected.offer.accept(self.domain)?;
-                (peer, board, None)
-            }
-            Some(comm) => {
-                let (division, first_tag) = expected.offer.division_and_tag();
-                let far = FarReceiver::new(self.domain, comm, self.from.0, first_tag)?;
-                let board = Arc::new(Board::of_flags(self.domain, division)?);
-                // Only this process waits for its own answers.
-                (self.domain.rank(), board, Some(far))
-            }
+    fn accept(&self, offer: &Offer) -> Result<Link> {
+        let (peer, board, far) = if self.is_far {
+            let (division, first_tag) = offer.division_and_tag();
+            let far = FarReceiver::new(self.domain, &self.place.comm, self.from.0, first_tag)?;
+            let board = Arc::new(Board::of_flags(self.domain, division)?);
+            // Only this process waits for its own answers.
+            (self.domain.rank(), board, Some(far))
+        } else {
+            let (peer, board) = offer.accept(self.domain)?;
+            (peer, board, None)
         };
         let mut bounce = None;
         if !board.is_in_slots() {
@@ -290,18 +269,6 @@ fn senders_of(bytes: &Range<usize>, division: Division) -> Range<usize> {
         return 0..division.partitions;
     }
     bytes.start / division.bytes..bytes.end.div_ceil(division.bytes)
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        let expected = self.expected.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut request) = expected.request.take() else { return };
-        // A receive that has matched meanwhile completes as usual, and the board of this process is let go.
-        let received = cancel(request).and_then(|()| wait(&mut request));
-        if self.comm.is_none() && received.is_ok_and(|outcome| !outcome.cancelled) {
-            let _ = expected.offer.accept(self.domain);
-        }
-    }
 }
 
 /// The attachment of a receiver's request; nothing is received from `MPI_PROC_NULL`.
