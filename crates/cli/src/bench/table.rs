@@ -142,8 +142,7 @@ fn figures(page: &mut String, results: &Results) {
 
 /// The further figures of a subject's rows, where several threads or processes took part, or others computed.
 fn further(page: &mut String, results: &Results, rows: &[&Row]) {
-    let several =
-        |row: &&&Row| row.key.threads > 1 || row.key.ranks > 2 || row.key.beside != Beside::Nothing;
+    let several = |row: &&&Row| row.key.threads > 1 || row.key.ranks > 2 || row.key.beside != Beside::Nothing;
     let mut lines = String::new();
     for row in rows.iter().filter(several) {
         let names: BTreeSet<&String> = row.figures.values().flat_map(|figure| figure.more.keys()).collect();

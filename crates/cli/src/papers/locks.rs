@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::experiment::{Experiment, Points};
 use super::measured::Measured;
-use crate::bench::case::Effort;
 use crate::bench::case::Beside;
+use crate::bench::case::Effort;
 use crate::bench::record::{Key, Line, Measurement};
 use crate::locks::lock_latency_ns;
 use crate::report::load::LoadMeter;

@@ -53,8 +53,7 @@ impl Progress for LeaderProgress<'_> {
         let has_work =
             || self.domain.calls().back_inside(|| self.domain.poll_everywhere()) || self.counter.is_done();
         let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work);
-        self.stirred
-            .set(ticket.is_none_or(|ticket| asleep(self.vni, || ticket.park(Some(LONGEST_SLEEP)))));
+        self.stirred.set(ticket.is_none_or(|ticket| asleep(self.vni, || ticket.park(Some(LONGEST_SLEEP)))));
     }
 
     fn follow(&self, sleep: impl FnOnce() -> Wake) -> Wake {
