@@ -148,7 +148,7 @@ static void check_lock(const char *lock) {
         CHECK(lock_words[i] != 0);
         fprintf(stderr, "waiter %d: %#lx\n", i, (unsigned long)lock_words[i]);
     }
-    CHECK_EQ(lock_words[1] == lock_words[2], strcmp(lock, "mutex") == 0);
+    CHECK_EQ(lock_words[0] == lock_words[1], strcmp(lock, "mutex") == 0);
     CHECK_EQ(is_near(1, 2), strcmp(lock, "mcs") != 0);
     CHECK_OK(MPI_Send(&received[0], 1, MPI_INT, 1, MESSAGE, inside.comm));
     for (int i = 0; i < WAITERS; i++) actor_end(&waiters[i]);
