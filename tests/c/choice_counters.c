@@ -135,13 +135,6 @@ static void check_progress(void) {
         CHECK_OK(MPI_Wait(&inside.requests[MESSAGE], MPI_STATUS_IGNORE));
     }
     CHECK(counter_read(&productive) >= MESSAGES);
-    // A blocking receive takes its message straight from the ring, by polls that are counted together.
-    unsigned long long before = counter_read(&productive);
-    for (int i = 0; i < MESSAGES; i++) {
-        CHECK_OK(MPI_Send(&i, 1, MPI_INT, 1, MESSAGE, inside.comm));
-        CHECK_OK(MPI_Recv(&received, 1, MPI_INT, 1, MESSAGE, inside.comm, MPI_STATUS_IGNORE));
-    }
-    CHECK(counter_read(&productive) > before);
     CHECK(counter_end(&productive) <= counter_end(&entries));
 }
 
@@ -385,7 +378,7 @@ int main(int argc, char **argv) {
         }
     } else if (strcmp(variant, "progress") == 0) {
         if (check_rank == 0) check_progress();
-        for (int i = 0; check_rank == 1 && i < 2 * MESSAGES; i++) {
+        for (int i = 0; check_rank == 1 && i < MESSAGES; i++) {
             CHECK_OK(MPI_Recv(&value, 1, MPI_INT, 0, MESSAGE, inside.comm, MPI_STATUS_IGNORE));
             CHECK_OK(MPI_Send(&value, 1, MPI_INT, 0, MESSAGE, inside.comm));
         }

@@ -106,9 +106,9 @@ pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?.calls().inside(body)
 }
 
-/// Runs the body of a test of the requests inside the model's call section, or `refused` instead, if the model lets
-/// tests give up and another thread stays there (Amer et al., TOPC 2019, section 6.2). A test of null and inactive
-/// requests alone does not give up, since it has to succeed.
+/// Runs the body of a test of requests inside the model's call section, or `refused` instead, if the model
+/// lets tests give up and another thread stays there (Amer et al., TOPC 2019, section 6.2). A test of null
+/// and inactive requests alone does not give up, since it has to succeed.
 #[inline(always)]
 pub(crate) fn testing(
     any_is_active: impl FnOnce() -> bool,

@@ -29,7 +29,7 @@ pub fn is_over(handle: usize) -> bool {
     !matches!(state(handle), Ok(State::Pending(_)))
 }
 
-/// Returns true if the handle is that of an operation that was started and is not completed by the program yet.
+/// Returns true if the operation of the handle was started, and the program has not completed it yet.
 #[inline(never)]
 #[must_use]
 pub fn is_active(handle: usize) -> bool {

@@ -227,7 +227,8 @@ pub const PUBLISHED: &[Named] = &[
     ),
 ];
 
-/// The difference between the acquisitions of a nonblocking send and Table 1 of the paper (`tests/c/papers_table1.c`).
+/// The difference between the acquisitions of a nonblocking send and Table 1 of the paper
+/// (`tests/c/papers_table1.c`).
 const ONE_LESS: Option<&str> = Some(
     "a nonblocking send and its completion acquire one mutex less than in Table 1 (7, 7, 5 and 1 under Brief Global, Per Object, tlp \
      and tlp atom; the paper has 8, 8, 6 and 2), which does not say of which object",

@@ -64,8 +64,9 @@ impl CallSection {
         result
     }
 
-    /// Does the same as [`inside`](Self::inside) for a test. If the model lets tests give up and another thread
-    /// stays inside for longer than that, runs nothing and returns `None`; but if `must_enter` returns true, waits.
+    /// Does the same as [`inside`](Self::inside) for a test. If the model lets tests give up and another
+    /// thread stays inside for longer than that, runs nothing and returns `None`; but if `must_enter`
+    /// returns true, waits.
     #[inline(always)]
     pub fn inside_in_time<R>(
         &self,
