@@ -4,14 +4,14 @@
 // ranks: 2
 // levels: multiple
 // models: default
-// variants: waiting waiting-progress combined refused progress completed collections handovers-core handovers-package handovers-machine handovers-biased handovers-plain handovers-pair handovers-combined
+// variants: waiting waiting-progress combined refused progress global completed collections adaptive handovers-core handovers-package handovers-machine handovers-biased handovers-plain handovers-pair handovers-combined
 // heddle: only
 #define _GNU_SOURCE
 #include "counters.h"
 #include "inside.h"
 #include <sched.h>
 
-enum { WAITERS = 4, MESSAGE = 50, HELD_MS = 5, MESSAGES = 100, USED = 4, THRESHOLD = 10, TURNS = 10, STREAK = 40 };
+enum { WAITERS = 4, MESSAGE = 50, HELD_MS = 5, MESSAGES = 100, USED = 4, THRESHOLD = 10, TURNS = 10, STREAK = 40, IN_USE = 512 };
 
 static struct actor waiters[WAITERS];
 // Once all waiters sleep, the thread inside stays for a known time.
@@ -138,6 +138,41 @@ static void check_progress(void) {
     CHECK(counter_end(&productive) <= counter_end(&entries));
 }
 
+static struct counter fruitful, main_entries;
+
+// How many entries of `act` on the main path did something, of how many.
+static void check_entries(void (*act)(int index), unsigned long long productive, unsigned long long entries) {
+    fruitful = counter_start("heddle_productive_main");
+    main_entries = counter_start("heddle_acquisitions_main");
+    act(MESSAGE);
+    CHECK_EQ(counter_end(&fruitful), productive);
+    CHECK_EQ(counter_end(&main_entries), entries);
+}
+
+static void test_often(int index) {
+    for (int i = 0; i < MESSAGES; i++) test_once(index);
+}
+
+static void receive(int index) {
+    static int received;
+    CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 1, index, inside.comm, &inside.requests[index]));
+}
+
+// Under one lock around every call a receive does something and a test of a pending request does not; a thread that
+// waits does something on the progress path when its message has come.
+static void check_global(void) {
+    int value = 0;
+    struct counter productive = counter_start("heddle_productive_progress");
+    check_entries(receive, 1, 1);
+    check_entries(test_often, 0, MESSAGES);
+    CHECK_EQ(counter_read(&productive), 0);
+    actor_begin(&waiters[0], MESSAGE, wait_for_message);
+    CHECK(await_sleep(&waiters[0]) != 0);
+    CHECK_OK(MPI_Send(&value, 1, MPI_INT, 1, MESSAGE, inside.comm));
+    actor_end(&waiters[0]);
+    CHECK_EQ(counter_end(&productive), 1);
+}
+
 // Of requests that complete one by one, those are counted that the program has not completed yet.
 static void check_completed(void) {
     int received[MESSAGES], before, idle;
@@ -206,6 +241,25 @@ static void check_collections(void) {
     CHECK_EQ(counter_end(&cycles), 2);
     CHECK_EQ(counter_end(&marks), USED);
     CHECK_EQ(counter_end(&sweeps), 2 * THRESHOLD);
+}
+
+// Once a collection has found many freed objects in use, the next one waits until as many more are freed.
+static void check_adaptive(void) {
+    static int received[IN_USE];
+    static MPI_Request requests[IN_USE];
+    struct counter cycles = counter_start("heddle_collections");
+    for (int i = 0; i < IN_USE; i++) {
+        MPI_Datatype type = make_type();
+        CHECK_OK(MPI_Irecv(&received[i], 1, type, 0, MESSAGE, inside.comm, &requests[i]));
+        CHECK_OK(MPI_Type_free(&type));
+    }
+    unsigned long long before = counter_read(&cycles);
+    CHECK(before > 0);
+    free_types(4 * IN_USE);
+    // The first of these comes at the threshold of before.
+    CHECK(counter_end(&cycles) - before <= 5);
+    for (int i = 0; i < IN_USE; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, MESSAGE, inside.comm));
+    CHECK_OK(MPI_Waitall(IN_USE, requests, MPI_STATUSES_IGNORE));
 }
 
 static int cores[2];
@@ -310,11 +364,19 @@ int main(int argc, char **argv) {
     if (strcmp(level, "package") == 0) imagine(1, 2, 1);
     if (strcmp(level, "machine") == 0) imagine(2, 1, 1);
     if (strcmp(variant, "combined") == 0) CHECK_EQ(setenv("HEDDLE_EXECUTION", "csync", 1), 0);
+    if (strcmp(variant, "global") == 0) CHECK_EQ(setenv("HEDDLE_GRANULARITY", "global", 1), 0);
     if (strcmp(variant, "collections") == 0) CHECK_EQ(setenv("HEDDLE_COLLECT_THRESHOLD", "10", 1), 0);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
     inside_begin(MPI_COMM_WORLD);
-    if (strcmp(variant, "progress") == 0) {
+    if (strcmp(variant, "global") == 0) {
+        if (check_rank == 0) {
+            check_global();
+        } else {
+            CHECK_OK(MPI_Recv(&value, 1, MPI_INT, 0, MESSAGE, inside.comm, MPI_STATUS_IGNORE));
+            CHECK_OK(MPI_Send(&value, 1, MPI_INT, 0, MESSAGE, inside.comm));
+        }
+    } else if (strcmp(variant, "progress") == 0) {
         if (check_rank == 0) check_progress();
         for (int i = 0; check_rank == 1 && i < MESSAGES; i++) {
             CHECK_OK(MPI_Recv(&value, 1, MPI_INT, 0, MESSAGE, inside.comm, MPI_STATUS_IGNORE));
@@ -330,6 +392,8 @@ int main(int argc, char **argv) {
         check_completed();
     } else if (check_rank == 0 && strcmp(variant, "collections") == 0) {
         check_collections();
+    } else if (check_rank == 0 && strcmp(variant, "adaptive") == 0) {
+        check_adaptive();
     } else if (check_rank == 0) {
         check_waiting(strcmp(variant, "combined") == 0);
     }

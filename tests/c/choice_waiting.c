@@ -6,16 +6,21 @@
 // settings counter: HEDDLE_WAKEUP=counter
 // settings patience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=4000000
 // settings impatience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=20000
+// settings again: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=200000 HEDDLE_TEST_BACKOFF=exponential
+// settings global: HEDDLE_MODEL=topc2019-mcs HEDDLE_ARBITRATION=strict-abortable-mcs HEDDLE_TEST_PATIENCE=200000
 // settings backoff: HEDDLE_TEST_BACKOFF=exponential
 // settings ics2019-lockq-mcs: HEDDLE_MODEL=ics2019-lockq-mcs
 // settings ics2019-lockq-mtx: HEDDLE_MODEL=ics2019-lockq-mtx
+// settings lockq-mcs: HEDDLE_EXECUTION=lockq HEDDLE_ARBITRATION=mcs HEDDLE_PROGRESS_ENTRY=wait
+// settings lockq-clh: HEDDLE_EXECUTION=lockq HEDDLE_ARBITRATION=clh HEDDLE_PROGRESS_ENTRY=wait
+// settings lockq-mutex: HEDDLE_EXECUTION=lockq HEDDLE_ARBITRATION=mutex HEDDLE_PROGRESS_ENTRY=wait
 // heddle: only
 #include "counters.h"
 #include "inside.h"
 
-enum { WAITERS = 3, MESSAGE = 50, TESTS = 1000, HOLDS = 2, ATTEMPTS = 500 };
+enum { WAITERS = 3, MESSAGE = 50, TESTS = 1000, HOLDS = 2, ATTEMPTS = 500, LOCK_BYTES = 4096 };
 
-static struct actor waiters[WAITERS], tester;
+static struct actor waiters[WAITERS], tester, other_tester;
 static MPI_Request pending[WAITERS];
 static int received[WAITERS];
 
@@ -62,11 +67,98 @@ static void direct_impatience(int index) {
     sem_post(&inside.released);
 }
 
+static atomic_int tested_times;
+
+static void test_again(int index) {
+    for (int i = 0; i < 3; i++) {
+        test_once(index);
+        atomic_fetch_add(&tested_times, 1);
+    }
+}
+
+// So does one that backs off, whenever it tries again: after the second test, which does not.
+static void direct_again(int index) {
+    (void)index;
+    uintptr_t word;
+    line_up(&tester, 1, test_again, &word);
+    CHECK(word != 0);
+    while (atomic_load(&tested_times) < 2) look_again_soon();
+    CHECK(await_sleep(&tester) != 0);
+    actor_end(&tester);
+    sem_post(&inside.released);
+}
+
+static void test_null(int index) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int flag = 0, place = 0;
+    CHECK_OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+    CHECK(flag);
+    flag = 0;
+    CHECK_OK(MPI_Testany(1, &request, &place, &flag, MPI_STATUS_IGNORE));
+    CHECK(flag && place == MPI_UNDEFINED);
+    (void)index;
+}
+
+static void test_several(int index) {
+    MPI_Request requests[] = {pending[index], MPI_REQUEST_NULL};
+    int flag = 1, place = 0, count = 9, places[2];
+    CHECK_OK(MPI_Testany(2, requests, &place, &flag, MPI_STATUS_IGNORE));
+    CHECK(!flag && place == MPI_UNDEFINED);
+    flag = 1;
+    CHECK_OK(MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE));
+    CHECK(!flag);
+    CHECK_OK(MPI_Testsome(2, requests, &count, places, MPI_STATUSES_IGNORE));
+    CHECK_EQ(count, 0);
+}
+
+// Under one lock around every call, all tests give up, but that of nothing, which has to succeed.
+static void direct_global(int index) {
+    (void)index;
+    uintptr_t word;
+    line_up(&tester, 1, test_once, &word);
+    CHECK(word != 0);
+    actor_end(&tester);
+    actor_begin(&tester, 0, test_null);
+    CHECK(await_sleep(&tester) != 0);
+    actor_begin(&other_tester, 0, test_several);
+    actor_end(&other_tester);
+    // That one has given up three times meanwhile.
+    CHECK(!atomic_load(&tester.over));
+    let_in(&tester, 1);
+}
+
 static void check_patience(void (*direct)(int index)) {
     CHECK_OK(MPI_Irecv(&received[0], 1, MPI_INT, 1, 0, inside.comm, &pending[0]));
     hold_while(direct);
     CHECK_OK(MPI_Send(&received[0], 1, MPI_INT, 1, MESSAGE, inside.comm));
     CHECK_OK(MPI_Wait(&pending[0], MPI_STATUS_IGNORE));
+}
+
+static uintptr_t lock_words[WAITERS];
+
+static void direct_lock(int index) {
+    (void)index;
+    line_up(waiters, WAITERS, wait_for_message, lock_words);
+    sem_post(&inside.released);
+}
+
+static bool is_near(int i, int j) {
+    return (lock_words[i] > lock_words[j] ? lock_words[i] - lock_words[j] : lock_words[j] - lock_words[i]) < LOCK_BYTES;
+}
+
+// Waiters wait for the lock that was chosen; they leave no poll to the thread inside. Those of a mutex sleep on its word, those
+// of CLH on words of the lock, and those of MCS each in a node. The first one may sleep elsewhere, since it is the head of the queue.
+static void check_lock(const char *lock) {
+    for (int i = 0; i < WAITERS; i++) CHECK_OK(MPI_Irecv(&received[i], 1, MPI_INT, 1, i, inside.comm, &pending[i]));
+    hold_while(direct_lock);
+    for (int i = 0; i < WAITERS; i++) {
+        CHECK(lock_words[i] != 0);
+        fprintf(stderr, "waiter %d: %#lx\n", i, (unsigned long)lock_words[i]);
+    }
+    CHECK_EQ(lock_words[0] == lock_words[1], strcmp(lock, "mutex") == 0);
+    CHECK_EQ(is_near(1, 2), strcmp(lock, "mcs") != 0);
+    CHECK_OK(MPI_Send(&received[0], 1, MPI_INT, 1, MESSAGE, inside.comm));
+    for (int i = 0; i < WAITERS; i++) actor_end(&waiters[i]);
 }
 
 static sem_t test_now, tested;
@@ -127,19 +219,22 @@ static void answer(int messages, int answers) {
 int main(int argc, char **argv) {
     const char *variant = argv[argc - 1];
     int provided;
-    bool wakes = strcmp(variant, "counter") == 0;
-    bool backs_off = !wakes && strcmp(variant, "patience") != 0 && strcmp(variant, "impatience") != 0;
+#define IS(name) (strcmp(variant, name) == 0)
+    bool wakes = IS("counter"), locks = IS("lockq-mcs") || IS("lockq-clh") || IS("lockq-mutex");
+    bool backs_off = IS("backoff") || strncmp(variant, "ics2019-", 8) == 0;
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
     inside_begin(MPI_COMM_WORLD);
     if (check_rank == 1) {
-        answer(backs_off ? HOLDS : 1, wakes ? WAITERS : 1);
+        answer(backs_off ? HOLDS : 1, wakes || locks ? WAITERS : 1);
     } else if (wakes) {
         check_wake_up();
     } else if (backs_off) {
         check_backoff();
+    } else if (locks) {
+        check_lock(variant + strlen("lockq-"));
     } else {
-        check_patience(strcmp(variant, "patience") == 0 ? direct_patience : direct_impatience);
+        check_patience(IS("patience") ? direct_patience : IS("again") ? direct_again : IS("global") ? direct_global : direct_impatience);
     }
     inside_end();
     CHECK_OK(MPI_T_finalize());

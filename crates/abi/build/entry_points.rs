@@ -4,6 +4,9 @@
 use heddle_spec::function::{Direction, Errors, Function, Kind, Param, Returns};
 use heddle_spec::function_table::Functions;
 
+/// The functions whose bodies enter the model's call section by themselves, since they may give up.
+const TESTS: [&str; 4] = ["Test", "Testany", "Testall", "Testsome"];
+
 /// All entry points.
 pub(crate) fn entry_points(functions: &Functions) -> String {
     let mut out = String::new();
@@ -45,6 +48,7 @@ fn entry_point(function: &Function, module: &str, name: &str, large: bool) -> St
     let params = params.join(", ");
     let object = object(function);
     let when = match (function.early, function.unguarded) {
+        _ if TESTS.contains(&&*function.name) => "early",
         (true, _) => "early",
         (false, true) => "unguarded",
         (false, false) => "running",

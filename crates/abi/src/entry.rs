@@ -106,6 +106,18 @@ pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?.calls().inside(body)
 }
 
+/// Runs the body of a test of requests inside the model's call section, or `refused` instead, if the model
+/// lets tests give up and another thread stays there (Amer et al., TOPC 2019, section 6.2). A test of null
+/// and inactive requests alone does not give up, since it has to succeed.
+#[inline(always)]
+pub(crate) fn testing(
+    any_is_active: impl FnOnce() -> bool,
+    body: impl FnOnce() -> Result<()>,
+    refused: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    domain::current()?.calls().inside_in_time(|| !any_is_active(), body).unwrap_or_else(refused)
+}
+
 /// Runs the body of a function that needs a running library, outside of the model's call section. Such
 /// a function must not wait for another thread, because that thread may be in a callback of the
 /// program and never return.

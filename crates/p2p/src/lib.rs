@@ -55,7 +55,7 @@ pub use receive::{irecv, recv, recv_with};
 pub use send::{bsend, ibsend, isend, isend_by_request, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};
 pub use several::{Any, Some_, test_all, test_any, test_some, wait_all, wait_any, wait_some};
-pub use state::is_over;
+pub use state::{is_active, is_over};
 
 /// Requests, for the C interface.
 pub mod request {

@@ -29,6 +29,13 @@ pub fn is_over(handle: usize) -> bool {
     !matches!(state(handle), Ok(State::Pending(_)))
 }
 
+/// Returns true if the operation of the handle was started, and the program has not completed it yet.
+#[inline(never)]
+#[must_use]
+pub fn is_active(handle: usize) -> bool {
+    matches!(state(handle), Ok(State::Pending(_) | State::Complete))
+}
+
 /// The result of a scan over requests.
 pub(super) enum Scan {
     Complete(usize),

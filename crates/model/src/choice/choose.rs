@@ -294,7 +294,7 @@ mod tests {
             ("per-vni-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("p-mcs-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("csync", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
-            ("global-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
+            ("topc2019-mcs", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("per-object", vec![("HEDDLE_TEST_PATIENCE", "9")], "can give up"),
             ("global-mutex", vec![("HEDDLE_TEST_BACKOFF", "exponential")], "no test finds"),
             ("per-object", vec![("HEDDLE_TEST_BACKOFF", "exponential")], "no test finds"),

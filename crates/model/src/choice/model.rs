@@ -81,8 +81,8 @@ impl Model {
     /// Returns true if a thread that waits for a critical section can give up.
     pub(super) fn waiters_give_up(&self) -> bool {
         let Arbitration::One(kind) = self.arbitration else { return false };
-        // Under the other granularities a VNI has no lock of its own, or many, which its poll only tries.
-        matches!(self.granularity, Granularity::PerVni | Granularity::BriefGlobal)
+        // Under the other granularities a VNI has many locks, which its poll only tries, or none.
+        matches!(self.granularity, Granularity::PerVni | Granularity::BriefGlobal | Granularity::Global)
             && self.execution == Execution::Caller
             && self.bias == Bias::None
             && LockName::Single(kind).is_timed()

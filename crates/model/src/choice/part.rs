@@ -94,7 +94,7 @@ pub(super) const ENTERING: Condition = Condition {
 const POSTING: Condition =
     Condition { name: "execution \"lockq\"", holds: |model| model.execution == Execution::LockQ };
 const GIVING_UP: Condition = Condition {
-    name: "granularity \"per-vni\" or \"brief-global\" and bias \"none\", with an arbitration whose waiters can give up \
+    name: "granularity \"per-vni\", \"brief-global\" or \"global\" and bias \"none\", with an arbitration whose waiters can give up \
            (mutex, clh, abortable-mcs, hmcs)",
     holds: Model::waiters_give_up,
 };
@@ -285,7 +285,8 @@ pub const PARTS: &[Part] = &[
         test_patience_us,
         0,
         "for how many microseconds MPI_Test and its like wait for a critical section before they give up (mutex, clh, \
-         abortable-mcs and hmcs without a bias let them; others only try)",
+         abortable-mcs and hmcs without a bias let them; others only try). Under \
+         global 0 lets them wait like every call",
         GIVING_UP
     ),
     option!(

@@ -27,24 +27,21 @@ struct Entry {
 #[derive(Debug)]
 pub struct CallSection {
     lock: Option<SectionLock>,
+    /// For how long a test waits before it gives up; 0: it waits until it is inside, like every call.
+    test_patience_ns: u64,
 }
 
 impl Model {
     /// The critical section that every MPI call enters. `threads` is true if several
     /// threads may call at once.
     pub fn call_section(&self, threads: bool) -> CallSection {
-        CallSection::new(
-            (threads && self.granularity == Granularity::Global)
-                .then(|| SectionLock::new(self, Row::of(Section::Call))),
-        )
+        let lock = (threads && self.granularity == Granularity::Global)
+            .then(|| SectionLock::new(self, Row::of(Section::Call)));
+        CallSection { lock, test_patience_ns: self.test_patience_ns() }
     }
 }
 
 impl CallSection {
-    fn new(lock: Option<SectionLock>) -> CallSection {
-        CallSection { lock }
-    }
-
     /// Returns true if there is a lock. Then a call that waits inside keeps all other calls out.
     #[inline(always)]
     pub fn is_locked(&self) -> bool {
@@ -65,6 +62,30 @@ impl CallSection {
             leave(lock);
         }
         result
+    }
+
+    /// Does the same as [`inside`](Self::inside) for a test. If the model lets tests give up and another
+    /// thread stays inside for longer than that, runs nothing and returns `None`; but if `must_enter`
+    /// returns true, waits.
+    #[inline(always)]
+    pub fn inside_in_time<R>(
+        &self,
+        must_enter: impl FnOnce() -> bool,
+        body: impl FnOnce() -> R,
+    ) -> Option<R> {
+        if let Some(lock) = &self.lock {
+            if self.test_patience_ns == 0 || must_enter() {
+                enter(lock);
+            } else if !enter_within(lock, self.test_patience_ns) {
+                return None;
+            }
+        }
+        let result = body();
+        // As in `inside`.
+        if let Some(lock) = black_box(&self.lock) {
+            leave(lock);
+        }
+        Some(result)
     }
 
     /// Runs `wait`, in which the thread uses no state of the library, outside of the critical section.
@@ -117,6 +138,19 @@ fn enter(lock: &SectionLock) {
     DEPTH.set(depth + 1);
 }
 
+/// Does the same as [`enter`], but returns false if another thread stays inside for `patience_ns`.
+fn enter_within(lock: &SectionLock, patience_ns: u64) -> bool {
+    let depth = DEPTH.get();
+    if depth == 0 {
+        let Some(token) = lock.enter_within(Path::Main, patience_ns, Row::of(Section::Call)) else {
+            return false;
+        };
+        ENTRY.set(Some(Entry { token, path: Path::Main, work_before: work() }));
+    }
+    DEPTH.set(depth + 1);
+    true
+}
+
 fn leave(lock: &SectionLock) {
     let depth = DEPTH.get() - 1;
     DEPTH.set(depth);
@@ -157,6 +191,7 @@ fn release(lock: &SectionLock) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choice::Bias;
 
     fn global() -> CallSection {
         Model { granularity: Granularity::Global, ..Model::default() }.call_section(true)
@@ -174,6 +209,20 @@ mod tests {
             calls.for_program(|| call_elsewhere(&calls));
             assert!(ENTRY.take().map(|entry| ENTRY.set(Some(entry))).is_some(), "the thread is inside again");
         });
+        call_elsewhere(&calls);
+    }
+
+    #[test]
+    fn a_test_gives_up_while_another_thread_stays_inside() {
+        let model = Model { granularity: Granularity::Global, bias: Bias::None, ..Model::default() };
+        let calls = Model { test_patience_us: 1, ..model }.call_section(true);
+        let test = || calls.inside_in_time(|| false, || DEPTH.get());
+        calls.inside(|| {
+            let refused = std::thread::scope(|scope| scope.spawn(test).join().expect("the test ends"));
+            assert_eq!(refused, None);
+            assert_eq!(test(), Some(2), "a thread that is inside needs not wait");
+        });
+        assert_eq!(test(), Some(1));
         call_elsewhere(&calls);
     }
 

@@ -2,7 +2,7 @@
 
 use super::receive::{finish, show};
 use crate::argument::{ListOut, Out, StatusOut};
-use crate::entry::Express;
+use crate::entry::{Express, testing};
 use crate::error::{Error, Result};
 use heddle_p2p::request::Outcome;
 use heddle_p2p::{Any, Attempt, Refusal, Some_};
@@ -114,13 +114,21 @@ pub(crate) fn express_test(
 
 #[inline(always)]
 pub(crate) fn test(request: Out<RequestHandle>, flag: Out<c_int>, status: StatusOut) -> Result<()> {
-    match heddle_p2p::test(&mut request.variable()?.0)? {
+    let is_active = || request.variable().is_ok_and(|request| heddle_p2p::is_active(request.0));
+    let test = || match heddle_p2p::test(&mut request.variable()?.0)? {
         None => flag.set(0),
         Some(outcome) => {
             flag.set(1)?;
             finish(status, outcome)
         }
-    }
+    };
+    testing(is_active, test, || flag.set(0))
+}
+
+/// Returns true if any of the requests is active.
+#[cold]
+fn is_any_active(count: c_int, requests: ListOut<'_, RequestHandle>) -> bool {
+    requests.words(count).is_ok_and(|words| words.iter().any(|&request| heddle_p2p::is_active(request)))
 }
 
 #[inline(always)]
@@ -136,10 +144,14 @@ pub(crate) fn testall(
     flag: Out<c_int>,
     statuses: StatusOut,
 ) -> Result<()> {
-    let mut report = Report::to(statuses);
-    let complete = heddle_p2p::test_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
-    flag.set(c_int::from(complete.is_some()))?;
-    report.result()
+    let test = || {
+        let mut report = Report::to(statuses);
+        let add = |index, outcome: &Outcome| report.add(index, outcome);
+        let complete = heddle_p2p::test_all(requests.words(count)?, add)?;
+        flag.set(c_int::from(complete.is_some()))?;
+        report.result()
+    };
+    testing(|| is_any_active(count, requests), test, || flag.set(0))
 }
 
 pub(crate) fn waitany(
@@ -167,7 +179,11 @@ pub(crate) fn testany(
     flag: Out<c_int>,
     status: StatusOut,
 ) -> Result<()> {
-    match heddle_p2p::test_any(requests.words(count)?)? {
+    let pending = || {
+        flag.set(0)?;
+        indx.set(mpi::MPI_UNDEFINED)
+    };
+    let test = || match heddle_p2p::test_any(requests.words(count)?)? {
         Any::Completed(index, outcome) => {
             flag.set(1)?;
             indx.set(index as c_int)?;
@@ -178,11 +194,9 @@ pub(crate) fn testany(
             indx.set(mpi::MPI_UNDEFINED)?;
             finish(status, Outcome::empty())
         }
-        Any::Pending => {
-            flag.set(0)?;
-            indx.set(mpi::MPI_UNDEFINED)
-        }
-    }
+        Any::Pending => pending(),
+    };
+    testing(|| is_any_active(count, requests), test, pending)
 }
 
 pub(crate) fn waitsome(
@@ -202,7 +216,12 @@ pub(crate) fn testsome(
     indices: ListOut<'_, c_int>,
     statuses: StatusOut,
 ) -> Result<()> {
-    some(incount, requests, outcount, indices, statuses, |handles, add| heddle_p2p::test_some(handles, add))
+    let test = || {
+        some(incount, requests, outcount, indices, statuses, |handles, add| {
+            heddle_p2p::test_some(handles, add)
+        })
+    };
+    testing(|| is_any_active(incount, requests), test, || outcount.set(0))
 }
 
 fn some(

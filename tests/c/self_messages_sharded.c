@@ -1,0 +1,64 @@
+// Self messages of a communicator use one communication path, until several threads send them by turns; then those of different
+// tags use different ones. One wildcard brings them back.
+// ranks: 1
+// levels: multiple
+// models: default
+// heddle: only
+#include "counters.h"
+#include "threads.h"
+
+enum { VNIS = 4, MOST_VNIS = 64, TURNS = 400, MESSAGES = 10 };
+
+static MPI_Comm comm;
+static pthread_barrier_t together;
+
+static void exchange(int tag) {
+    int out = tag, in = -1;
+    MPI_Request request;
+    CHECK_OK(MPI_Irecv(&in, 1, MPI_INT, 0, tag, comm, &request));
+    CHECK_OK(MPI_Send(&out, 1, MPI_INT, 0, tag, comm));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_EQ(in, out);
+}
+
+static void take_turns(int thread, void *shared) {
+    (void)shared;
+    for (int i = 0; i < TURNS; i++) {
+        if (i % 2 == thread) exchange(thread);
+        pthread_barrier_wait(&together);
+    }
+}
+
+// The number of communication paths that messages of all tags use.
+static int paths(void) {
+    unsigned long long before[MOST_VNIS], after[MOST_VNIS];
+    struct counter entries = counter_start("heddle_vni_acquisitions");
+    int used = 0;
+    if (!CHECK_EQ(entries.elements, MOST_VNIS)) return -1;
+    CHECK_OK(MPI_T_pvar_read(entries.session, entries.handle, before));
+    for (int i = 0; i < MESSAGES * VNIS; i++) exchange(i % VNIS);
+    CHECK_OK(MPI_T_pvar_read(entries.session, entries.handle, after));
+    counter_end(&entries);
+    // A thread that waits looks at the other paths now and then.
+    for (int i = 0; i < VNIS; i++) used += after[i] - before[i] >= MESSAGES;
+    return used;
+}
+
+int main(int argc, char **argv) {
+    int provided, flag = 1;
+    CHECK_EQ(setenv("HEDDLE_VNIS", "4", 1), 0);
+    CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    check_start(argc, argv);
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    pthread_barrier_init(&together, NULL, 2);
+    CHECK_EQ(paths(), 1);
+    threads_run(2, take_turns, NULL);
+    CHECK_EQ(paths(), VNIS);
+    CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, 9, comm, &flag, MPI_STATUS_IGNORE));
+    CHECK_EQ(flag, 0);
+    CHECK_EQ(paths(), 1);
+    pthread_barrier_destroy(&together);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_T_finalize());
+    return check_finish();
+}
