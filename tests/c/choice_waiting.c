@@ -6,8 +6,8 @@
 // settings counter: HEDDLE_WAKEUP=counter
 // settings patience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=4000000
 // settings impatience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=20000
-// settings again: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=200000 HEDDLE_TEST_BACKOFF=exponential
-// settings global: HEDDLE_MODEL=topc2019-mcs HEDDLE_ARBITRATION=strict-abortable-mcs HEDDLE_TEST_PATIENCE=200000
+// settings again: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=1000000 HEDDLE_TEST_BACKOFF=exponential
+// settings global: HEDDLE_MODEL=topc2019-mcs HEDDLE_ARBITRATION=strict-abortable-mcs HEDDLE_TEST_PATIENCE=1000000
 // settings backoff: HEDDLE_TEST_BACKOFF=exponential
 // settings ics2019-lockq-mcs: HEDDLE_MODEL=ics2019-lockq-mcs
 // settings ics2019-lockq-mtx: HEDDLE_MODEL=ics2019-lockq-mtx
