@@ -6,14 +6,14 @@
 // settings counter: HEDDLE_WAKEUP=counter
 // settings patience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=4000000
 // settings impatience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=20000
-// settings again: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=1000000 HEDDLE_TEST_BACKOFF=exponential
+// settings again: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=1000000
 // settings global: HEDDLE_MODEL=topc2019-mcs HEDDLE_ARBITRATION=strict-abortable-mcs HEDDLE_TEST_PATIENCE=1000000
 // settings backoff: HEDDLE_TEST_BACKOFF=exponential
 // settings ics2019-lockq-mcs: HEDDLE_MODEL=ics2019-lockq-mcs
 // settings ics2019-lockq-mtx: HEDDLE_MODEL=ics2019-lockq-mtx
-// settings lockq-mcs: HEDDLE_EXECUTION=lockq HEDDLE_ARBITRATION=mcs HEDDLE_PROGRESS_ENTRY=wait
-// settings lockq-clh: HEDDLE_EXECUTION=lockq HEDDLE_ARBITRATION=clh HEDDLE_PROGRESS_ENTRY=wait
-// settings lockq-mutex: HEDDLE_EXECUTION=lockq HEDDLE_ARBITRATION=mutex HEDDLE_PROGRESS_ENTRY=wait
+// settings lockq-mcs: HEDDLE_ARBITRATION=mcs
+// settings lockq-clh: HEDDLE_ARBITRATION=clh
+// settings lockq-mutex: HEDDLE_ARBITRATION=mutex
 // heddle: only
 #include "counters.h"
 #include "inside.h"
@@ -222,6 +222,10 @@ int main(int argc, char **argv) {
 #define IS(name) (strcmp(variant, name) == 0)
     bool wakes = IS("counter"), locks = IS("lockq-mcs") || IS("lockq-clh") || IS("lockq-mutex");
     bool backs_off = IS("backoff") || strncmp(variant, "ics2019-", 8) == 0;
+    // LockQ over another lock than the variant's.
+    if (locks) CHECK_EQ(setenv("HEDDLE_MODEL", IS("lockq-mcs") ? "lockq-mtx" : "lockq-mcs", 1), 0);
+    if (locks) CHECK_EQ(setenv("HEDDLE_PROGRESS_ENTRY", "wait", 1), 0);
+    if (IS("again")) CHECK_EQ(setenv("HEDDLE_TEST_BACKOFF", "exponential", 1), 0);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
     inside_begin(MPI_COMM_WORLD);
