@@ -1,5 +1,6 @@
 // Very many partitions: without data they take neither memory nor time by their number, and arrive when all are ready; a
-// hundred thousand with a byte each arrive one by one, before and after the receiver's start.
+// hundred thousand with a byte each arrive one by one, before and after the receiver's start; fifty million take no memory
+// before they are handed over.
 // ranks: 1-4
 #include "check.h"
 #include "resident.h"
@@ -101,6 +102,26 @@ static void bytes(void) {
     free(in);
 }
 
+// Very many bytes that nobody hands over take no memory.
+static void untouched(void) {
+    enum { BYTES = 50000000 };
+    char *out = malloc(BYTES), *in = malloc(BYTES);
+    MPI_Request requests[2];
+    CHECK(out != NULL && in != NULL);
+    CHECK_OK(MPI_Barrier(world));
+    long before = resident_kib(), files_before = files_kib();
+    CHECK_OK(MPI_Barrier(world));
+    CHECK_OK(MPI_Psend_init(out, BYTES, 1, MPI_CHAR, right(), 1, world, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Precv_init(in, BYTES, 1, MPI_CHAR, left(), 1, world, MPI_INFO_NULL, &requests[1]));
+    CHECK_OK(MPI_Barrier(world));
+    CHECK(resident_kib() - before < 8 << 10);
+    CHECK(files_kib() - files_before < 8 << 10);
+    CHECK_OK(MPI_Barrier(world));
+    end(requests);
+    free(out);
+    free(in);
+}
+
 int main(int argc, char **argv) {
     check_start(argc, argv);
     CHECK_OK(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));
@@ -118,5 +139,6 @@ int main(int argc, char **argv) {
     to_nobody();
     CHECK(resident_kib() - before < 8 << 10);
     bytes();
+    untouched();
     return check_finish();
 }

@@ -1,7 +1,9 @@
 //! The canonical data representation "external32": big-endian, with sizes that the standard fixes (MPI 5.0,
 //! section 14.5.2). Data is packed natively first, and then converted by the sequence of basic types in it.
 
+use crate::error::Result;
 use heddle_datatype::{Basic, Combiner, Datatype, Kind};
+use heddle_message::buffer::zeroed;
 use heddle_spec::constants as mpi;
 
 /// How one undivided part of a basic type is converted.
@@ -195,14 +197,17 @@ pub fn packed_len(datatype: &Datatype, count: i64) -> Option<i64> {
 
 /// Packs `count` items at `from`; `to` has [`packed_len`] bytes.
 ///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+///
 /// # Safety
 /// The same as for [`Datatype::pack`].
-pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u8]) {
+pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u8]) -> Result<()> {
     if to.is_empty() {
         // No data, of any number of items.
-        return;
+        return Ok(());
     }
-    let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
+    let mut native = zeroed(datatype.packed_len(count).unwrap_or(0) as usize)?;
     // SAFETY: the caller promises valid memory for `count` items.
     unsafe { datatype.pack(from, count, 0, &mut native) };
     let (mut native, mut to) = (native.as_slice(), to);
@@ -215,18 +220,22 @@ pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u
             scalar.to_external(source, target);
         });
     }
+    Ok(())
 }
 
 /// Unpacks `count` items to `to`; `from` has [`packed_len`] bytes.
 ///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+///
 /// # Safety
 /// The same as for [`Datatype::unpack`].
-pub unsafe fn unpack(datatype: &Datatype, to: *mut u8, count: i64, from: &[u8]) {
+pub unsafe fn unpack(datatype: &Datatype, to: *mut u8, count: i64, from: &[u8]) -> Result<()> {
     if from.is_empty() {
         // No data, of any number of items.
-        return;
+        return Ok(());
     }
-    let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
+    let mut native = zeroed(datatype.packed_len(count).unwrap_or(0) as usize)?;
     let (mut from, mut output) = (from, native.as_mut_slice());
     for _ in 0..count {
         visit(datatype, &mut |scalar| {
@@ -239,6 +248,7 @@ pub unsafe fn unpack(datatype: &Datatype, to: *mut u8, count: i64, from: &[u8]) 
     }
     // SAFETY: the caller promises valid memory for `count` items.
     unsafe { datatype.unpack(to, count, 0, &native) };
+    Ok(())
 }
 
 #[cfg(test)]
@@ -249,10 +259,10 @@ mod tests {
     fn round_trip(datatype: &Datatype, data: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let mut external = vec![0; packed_len(datatype, 1).expect("small") as usize];
         // SAFETY: the data is as long as the datatype's extent.
-        unsafe { pack(datatype, data.as_ptr(), 1, &mut external) };
+        unsafe { pack(datatype, data.as_ptr(), 1, &mut external) }.expect("memory");
         let mut back = vec![0; data.len()];
         // SAFETY: the vector is as long as the datatype's extent.
-        unsafe { unpack(datatype, back.as_mut_ptr(), 1, &external) };
+        unsafe { unpack(datatype, back.as_mut_ptr(), 1, &external) }.expect("memory");
         (external, back)
     }
 

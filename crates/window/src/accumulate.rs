@@ -20,7 +20,7 @@ use crate::operator::{Accumulate, combine, unaligned};
 use crate::place::{Memory, Place, check_fit, with_bytes};
 use crate::remote::Remote;
 use heddle_datatype::{Op, Table};
-use heddle_message::buffer::Buffer;
+use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
@@ -60,7 +60,7 @@ impl Place<'_> {
             None => std::ptr::null_mut(),
             Some(Some(address)) => address,
             Some(None) => {
-                before.resize(len, 0);
+                before = zeroed(len)?;
                 before.as_mut_ptr()
             }
         };
@@ -125,7 +125,7 @@ impl Place<'_> {
 
     /// Combines `len` bytes inside of the accumulate lock: reads the data, computes, and writes it back.
     fn apply_locked(&self, accumulate: &Accumulate, len: usize, stream: Stream) -> Result<()> {
-        let mut data = vec![0; self.len()];
+        let mut data = zeroed(self.len())?;
         self.read_to(data.as_mut_ptr())?;
         if !stream.results.is_null() {
             // SAFETY: the results have room for the data.

@@ -113,13 +113,20 @@ pub(crate) fn combine(accumulate: &Accumulate, operands: &[u8], data: &mut [u8])
         return unsafe { kernel(operands.as_ptr(), data.as_mut_ptr(), count) };
     }
     // Pairs with gaps: the kernel wants them as a compiler lays them out.
-    let (left, mut right) = (laid_out(element, operands, count), laid_out(element, data, count));
-    // SAFETY: both have room for the elements with their gaps.
-    unsafe { kernel(left.as_ptr(), right.as_mut_ptr(), count) };
-    // SAFETY: the vector has the elements with their gaps.
-    let packed = unsafe { element.pack(right.as_ptr(), count as i64, 0, data) };
-    debug_assert_eq!(packed, data.len());
+    let at_once = PAIRS_AT_ONCE * element.size() as usize;
+    for (operands, data) in operands.chunks(at_once).zip(data.chunks_mut(at_once)) {
+        let count = data.len() / element.size() as usize;
+        let (left, mut right) = (laid_out(element, operands, count), laid_out(element, data, count));
+        // SAFETY: both have room for the elements with their gaps.
+        unsafe { kernel(left.as_ptr(), right.as_mut_ptr(), count) };
+        // SAFETY: the vector has the elements with their gaps.
+        let packed = unsafe { element.pack(right.as_ptr(), count as i64, 0, data) };
+        debug_assert_eq!(packed, data.len());
+    }
 }
+
+/// The most pairs that are laid out at once.
+const PAIRS_AT_ONCE: usize = 1024;
 
 /// Packed elements with the gaps that the type has in memory.
 fn laid_out(element: &Datatype, packed: &[u8], count: usize) -> Vec<u8> {

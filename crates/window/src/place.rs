@@ -8,7 +8,7 @@ use crate::runs::by_lists;
 use crate::target::Target;
 use crate::window::Window;
 use heddle_datatype::Datatype;
-use heddle_message::buffer::{Buffer, check_count};
+use heddle_message::buffer::{Buffer, check_count, zeroed};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
 use heddle_transport::single_copy::Piece;
@@ -233,7 +233,7 @@ impl Place<'_> {
                 None => self.read_to(to)?,
             },
             (None, None) => {
-                let mut packed = vec![0; self.len];
+                let mut packed = zeroed(self.len)?;
                 self.read_to(packed.as_mut_ptr())?;
                 origin.write(0, &packed);
             }
@@ -318,15 +318,17 @@ impl Place<'_> {
 }
 
 /// Passes the data of a buffer, packed, to `use_bytes`.
-pub(crate) fn with_bytes<R>(buffer: &Buffer, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM` if there is no memory to pack them, or what `use_bytes` returns.
+pub(crate) fn with_bytes<R>(buffer: &Buffer, use_bytes: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
     match buffer.contiguous() {
         _ if buffer.is_empty() => use_bytes(&[]),
         // SAFETY: the buffer's memory is valid for reads, and the program leaves it
         // alone during the operation.
         Some(address) => use_bytes(unsafe { std::slice::from_raw_parts(address, buffer.len()) }),
         None => {
-            let mut packed = vec![0; buffer.len()];
-            buffer.copy_out(&mut packed);
+            let packed = buffer.copied()?;
             use_bytes(&packed)
         }
     }

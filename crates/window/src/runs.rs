@@ -5,6 +5,7 @@
 //! Written they never are in this way: what lies between them is not this process's.
 
 use heddle_datatype::{Datatype, Run};
+use heddle_message::buffer::zeroed;
 use heddle_transport::single_copy::{self, Piece, piece};
 use std::io;
 
@@ -60,7 +61,7 @@ pub(crate) fn by_lists(
 /// `here` is valid for writes of all the runs' bytes.
 pub(crate) unsafe fn read_dense(pid: u32, runs: &[Piece], here: *mut u8) -> bool {
     let Some((first, len)) = dense_span(runs) else { return false };
-    let mut bytes = vec![0; len];
+    let Ok(mut bytes) = zeroed(len) else { return false };
     // SAFETY: the vector has that length.
     if unsafe { single_copy::read(pid, first as u64, bytes.as_mut_ptr(), len) }.is_err() {
         return false;

@@ -165,9 +165,7 @@ impl Buffer {
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
     pub fn copied(&self) -> Result<Box<[u8]>> {
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(self.len()).map_err(|_| no_memory(self.len()))?;
-        copy.resize(self.len(), 0);
+        let mut copy = zeroed(self.len())?;
         self.copy_out(&mut copy);
         Ok(copy.into_boxed_slice())
     }
@@ -279,6 +277,17 @@ pub(crate) unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: by the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(from, to, len) };
     }
+}
+
+/// Room for a copy of data as long as the program says.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub fn zeroed(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| no_memory(len))?;
+    bytes.resize(len, 0);
+    Ok(bytes)
 }
 
 #[cold]

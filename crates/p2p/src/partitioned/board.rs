@@ -34,6 +34,8 @@ const LARGEST_SET: usize = 4 << 20;
 const LINE: usize = 64;
 /// Where in a slot its data begin.
 const DATA: usize = 8;
+/// The most bytes of a board that has all its memory from the start, so that no partition waits for a page.
+const LARGEST_WITH_PAGES: usize = 1 << 20;
 /// The most partitions whose slots begin on cache lines.
 const MOST_APART: usize = 1 << 16;
 
@@ -164,7 +166,11 @@ impl Board {
     pub(super) fn allocate(domain: &Domain, division: Division) -> Result<Board> {
         let sets = if division.is_in_slots() { 2 } else { 1 };
         let len = division.set().saturating_mul(sets).saturating_add(size_of::<Head>());
-        let memory = domain.fabric().allocate(len).map_err(|error| no_memory(len, &error))?;
+        let fabric = domain.fabric();
+        // A long board takes memory as partitions are handed over, not by their number.
+        let memory =
+            if len <= LARGEST_WITH_PAGES { fabric.allocate(len) } else { fabric.allocate_untouched(len) };
+        let memory = memory.map_err(|error| no_memory(len, &error))?;
         Ok(Board::over(memory, division))
     }
 

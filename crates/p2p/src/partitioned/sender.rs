@@ -6,7 +6,7 @@ use super::offer;
 use crate::send::world_rank;
 use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
-use heddle_message::buffer::Buffer;
+use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
@@ -224,10 +224,12 @@ impl Sender {
     }
 
     fn send_far(&self, far: &FarSender, partition: usize) {
-        let mut data = vec![0; self.division.bytes].into_boxed_slice();
-        // SAFETY: there is room for the partition.
-        unsafe { self.copy_out(partition, data.as_mut_ptr()) };
-        if let Err(error) = far.send(partition, data) {
+        let sent = zeroed(self.division.bytes).and_then(|mut data| {
+            // SAFETY: there is room for the partition.
+            unsafe { self.copy_out(partition, data.as_mut_ptr()) };
+            far.send(partition, data.into_boxed_slice())
+        });
+        if let Err(error) = sent {
             self.error.get_or_init(|| error);
         }
     }
@@ -274,11 +276,13 @@ impl Sender {
             return true;
         }
         let Some(pid) = fabric.copy_partner(peer) else { return false };
-        let mut packed = Vec::new();
+        let mut packed;
         let from = match self.buffer.contiguous() {
             Some(address) => address.wrapping_add(offset),
             None => {
-                packed.resize(bytes, 0);
+                // Without memory for a copy the data go through the stage, or the operation fails there.
+                let Ok(room) = zeroed(bytes) else { return false };
+                packed = room;
                 // SAFETY: the vector has room for the partition.
                 unsafe { self.copy_out(partition, packed.as_mut_ptr()) };
                 packed.as_mut_ptr()

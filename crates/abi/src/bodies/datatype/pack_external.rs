@@ -53,7 +53,7 @@ pub(crate) fn pack_external(
         // SAFETY: the program's buffer has `outsize` bytes, and these lie within.
         let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
         // SAFETY: the program promises that the data is valid.
-        unsafe { external32::pack(&datatype, inbuf.cast(), incount, to) };
+        unsafe { external32::pack(&datatype, inbuf.cast(), incount, to) }?;
     }
     *position = end;
     Ok(())
@@ -79,7 +79,7 @@ pub(crate) fn unpack_external(
         // SAFETY: the program's buffer has `insize` bytes, and these lie within.
         let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
         // SAFETY: the program promises that the destination is valid.
-        unsafe { external32::unpack(&datatype, outbuf.cast(), outcount, from) };
+        unsafe { external32::unpack(&datatype, outbuf.cast(), outcount, from) }?;
     }
     *position = end;
     Ok(())
