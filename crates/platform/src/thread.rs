@@ -45,10 +45,10 @@ fn note_yield(began: u64, ended: u64) {
     }
 }
 
-/// Returns true if a yield of this thread would be a gift of a time slice to a thread that computes: one was, not
-/// long ago. Linux 6.18 takes a yield for giving up all that is left of the slice, so a thread that yields every 20
-/// microseconds beside one that never does gets a fiftieth of the core, where half would be fair. A thread that has
-/// slept instead gets its core back within 10 microseconds.
+/// Returns true if a yield of this thread would be a gift of a time slice to a thread that computes: one
+/// was, not long ago. Linux 6.18 takes a yield for giving up all that is left of the slice, so a thread
+/// that yields every 20 microseconds beside one that never does gets a fiftieth of the core, where half
+/// would be fair. A thread that has slept instead gets its core back within 10 microseconds.
 #[inline]
 #[must_use]
 pub fn is_yield_dear() -> bool {

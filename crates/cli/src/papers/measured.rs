@@ -54,8 +54,8 @@ impl Measured<'_> {
         rows.filter_map(|row| row.figures.get(name)).next().is_some_and(Figure::doubtful)
     }
 
-    /// The best of the other libraries at a place, and its quantity. Where locks are by themselves, there is no
-    /// library beside them.
+    /// The best of the other libraries at a place, and its quantity. Where locks are by themselves, there
+    /// is no library beside them.
     pub(super) fn best_peer(&self, view: &View, place: u64) -> Option<(String, Point)> {
         if self.systems.iter().any(|system| system.form == Form::Alone) {
             return None;

@@ -25,8 +25,8 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// Its name in pictures and tables, which tells Heddle's form of a model from the paper's: CSync and Heddle's
-    /// csync.
+    /// Its name in pictures and tables, which tells Heddle's form of a model from the paper's: CSync and
+    /// Heddle's csync.
     pub(super) fn name(&self) -> String {
         match self.form {
             Form::Heddle => format!("Heddle's {}", self.label),

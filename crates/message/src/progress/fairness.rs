@@ -6,8 +6,8 @@
 //! fiftieth of the mean rate. So such a thread yields now and then without need. It yields often
 //! while its yields let other threads run, and once in a thousand waits otherwise.
 //!
-//! A yield to a thread that computes gives away a time slice. A thread that has seen one does not yield without need
-//! for a while (`heddle_platform::thread`).
+//! A yield to a thread that computes gives away a time slice. A thread that has seen one does not yield
+//! without need for a while (`heddle_platform::thread`).
 
 use heddle_platform::thread;
 use std::cell::Cell;

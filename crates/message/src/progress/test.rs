@@ -15,10 +15,10 @@
 //! polls the other VNIs, and yields, since the event that the thread waits for may need its core. The
 //! interval adapts to whether yields let other threads run.
 //!
-//! Beside a thread that computes, a yield gives a time slice away, and a thread that goes on testing burns its own
-//! while the process that it waits for may have no core. There a thread whose tests have been in vain for longer
-//! than an answer takes *naps*: it sleeps for a moment, or until the doorbell rings. A thread that has slept gets
-//! its core back at once.
+//! Beside a thread that computes, a yield gives a time slice away, and a thread that goes on testing burns
+//! its own while the process that it waits for may have no core. There a thread whose tests have been in
+//! vain for longer than an answer takes *naps*: it sleeps for a moment, or until the doorbell rings. A
+//! thread that has slept gets its core back at once.
 
 use super::backoff::Backoff;
 use super::fairness::Interval;
@@ -49,7 +49,8 @@ const NAP: Duration = Duration::from_micros(250);
 struct Tester {
     /// The number of tests from one thorough test to the next.
     thorough_every: Interval,
-    /// The time, in ticks, of the first thorough test in vain since the last event or nap; 0 if there was none.
+    /// The time, in ticks, of the first thorough test in vain since the last event or nap; 0 if there was
+    /// none.
     in_vain_since: Cell<u64>,
     /// The times of the thread's own last polls.
     polls: [Cell<u64>; REMEMBERED],
@@ -134,8 +135,8 @@ impl Domain {
         }
     }
 
-    /// Sleeps for a moment unless there is something to do. It waits for no critical section: the thread inside may
-    /// wait for the caller. Then what this thread misses waits for the end of the nap.
+    /// Sleeps for a moment unless there is something to do. It waits for no critical section: the thread
+    /// inside may wait for the caller. Then what this thread misses waits for the end of the nap.
     fn nap(&self, vni: u32) {
         let happened = || self.vnis().iter().fold(false, |happened, vni| happened | vni.visit());
         let has_work = || !self.is_offloaded() && (happened() || self.fabric().has_work_from_network());

@@ -1,9 +1,10 @@
 //! The offers that the receives of a communicator expect.
 //!
-//! Operations match in the order of their initialisations, those of freed requests included: a receive that is
-//! freed before its offer has come keeps its turn, and the offer that comes for it is dropped. So each source
-//! and tag has a queue of turns. Only the first turn has a receive for its offer, and only while the request of
-//! some turn exists: turns of freed requests alone are a number, which goes with the communicator.
+//! Operations match in the order of their initialisations, those of freed requests included: a receive
+//! that is freed before its offer has come keeps its turn, and the offer that comes for it is dropped. So
+//! each source and tag has a queue of turns. Only the first turn has a receive for its offer, and only
+//! while the request of some turn exists: turns of freed requests alone are a number, which goes with the
+//! communicator.
 //!
 //! ```text
 //!   turns     freed (2) │ receive │ freed (1) │ receive

@@ -1,8 +1,9 @@
 //! How the two sides of a partitioned operation find each other.
 //!
-//! The sender's initialisation sends one message, which says where its board is; the receivers' receive them
-//! in their order (`expected.rs`). The messages travel on a plane of their own with the program's tag, so
-//! operations match in the order of their initialisations, and with no other messages (MPI 5.0, section 5.2.1).
+//! The sender's initialisation sends one message, which says where its board is; the receivers' receive
+//! them in their order (`expected.rs`). The messages travel on a plane of their own with the program's
+//! tag, so operations match in the order of their initialisations, and with no other messages (MPI 5.0,
+//! section 5.2.1).
 
 use super::board::{Board, Division};
 use crate::send::send_with;

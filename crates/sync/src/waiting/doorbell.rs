@@ -7,9 +7,9 @@
 //! works between processes; 64 bytes of zeros are a valid doorbell. A ring wakes all sleepers, since each
 //! may wait for another event.
 //!
-//! The first ring after a sleeper has *armed* the doorbell wakes; those after it find it disarmed and cost a
-//! load again, even before the woken thread has a core. Otherwise a sender of many small messages would make a
-//! system call for each until then: beside computing threads that was most of its time.
+//! The first ring after a sleeper has *armed* the doorbell wakes; those after it find it disarmed and cost
+//! a load again, even before the woken thread has a core. Otherwise a sender of many small messages would
+//! make a system call for each until then: beside computing threads that was most of its time.
 //!
 //! ```text
 //!   ringer                               sleeper
@@ -23,13 +23,14 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *No lost wake-up.* If the sleeper's check after [`Doorbell::prepare`] misses the event, a ring after that
-//!    changes `word`, so the sleeper's futex wait returns. Reason: `light` separates the event's store from the
-//!    load of `word`, and `heavy` separates the arming from the check. So if the check missed the event, its
-//!    ringer sees the doorbell armed, or sees what came after: another ringer has disarmed it, and wakes the
-//!    sleeper.
-//! 2. `word` only counts up while it is disarmed by ringers: a sleeper whose `seen` is outdated does not sleep.
-//!    It may wrap around, which matters only if exactly 2^31 rings that wake fall between two steps of a sleeper.
+//! 1. *No lost wake-up.* If the sleeper's check after [`Doorbell::prepare`] misses the event, a ring after
+//!    that changes `word`, so the sleeper's futex wait returns. Reason: `light` separates the event's
+//!    store from the load of `word`, and `heavy` separates the arming from the check. So if the check
+//!    missed the event, its ringer sees the doorbell armed, or sees what came after: another ringer has
+//!    disarmed it, and wakes the sleeper.
+//! 2. `word` only counts up while it is disarmed by ringers: a sleeper whose `seen` is outdated does not
+//!    sleep. It may wrap around, which matters only if exactly 2^31 rings that wake fall between two steps
+//!    of a sleeper.
 //! 3. A sleeper that leaves without sleeping, or has died with its process, leaves the doorbell armed. The
 //!    next ring wakes nobody and disarms it.
 
@@ -149,8 +150,8 @@ pub struct Ticket<'a, P: Platform = Native> {
 }
 
 impl<P: Platform> Ticket<'_, P> {
-    /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`], or until the timeout. It may return
-    /// early. Returns false if the time ran out.
+    /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`], or until the timeout. It may
+    /// return early. Returns false if the time ran out.
     pub fn park(self, timeout: Option<Duration>) -> bool {
         let rung = P::wait(&self.doorbell.word, self.seen, timeout, self.scope);
         // Acquire: as in prepare(); the caller looks for its event after this.

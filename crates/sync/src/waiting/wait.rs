@@ -11,10 +11,10 @@
 //! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after
 //!   about a hundred fruitless yields; then it costs the other threads nothing.
 //!
-//! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]), and a thread that
-//! has slept gets its core back at once. There the spin is twenty times as long, a waiter sleeps after it without
-//! a yield, and no thread yields only to be fair. Among many waiters of the same process, which wake each other,
-//! it yields all the same.
+//! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]), and a
+//! thread that has slept gets its core back at once. There the spin is twenty times as long, a waiter
+//! sleeps after it without a yield, and no thread yields only to be fair. Among many waiters of the same
+//! process, which wake each other, it yields all the same.
 //!
 //! A lock is not an event that comes once: the threads that use it come again and again, and a waiter that
 //! polls without a pause takes the lock's cache line from them each time. So a thread that finds a lock taken
@@ -215,8 +215,8 @@ impl<P: Platform> Waiter<P> {
         self.crowd > 1
     }
 
-    /// Returns true if so many threads of this process wait that the one which ran instead was probably one of
-    /// them, and that sleeps of all of them would take longer than its time slice.
+    /// Returns true if so many threads of this process wait that the one which ran instead was probably
+    /// one of them, and that sleeps of all of them would take longer than its time slice.
     fn is_among_many(&self) -> bool {
         self.crowd > MANY_PER_CORE * P::cores()
     }
