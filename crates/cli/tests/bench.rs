@@ -77,10 +77,10 @@ fn results_table_and_picture_are_written() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let results = results(prefix.path());
     assert_eq!(results["complete"], true);
-    assert_eq!(results["measurements"].as_array().map(Vec::len), Some(2));
+    assert_eq!(results["measurements"].as_array().map(Vec::len), Some(4));
     assert_eq!(results["summary"][0]["figures"]["heddle"]["median"], 0.5);
     let table = fs::read_to_string(prefix.path().join("out/table.md")).expect("table.md");
-    assert!(table.contains("| single | isend | shared | 2 | 1 | 8 | 0.500"), "{table}");
+    assert!(table.contains("| single | isend | shared | nothing | 2 | 1 | 8 | 0.500"), "{table}");
     let picture = fs::read_to_string(prefix.path().join("out/picture.svg")).expect("picture.svg");
     assert!(picture.contains("latency, SINGLE"));
     let calls = fs::read_to_string(prefix.path().join("bin/calls")).expect("calls");
@@ -137,7 +137,7 @@ fn models_take_part_in_the_same_rounds_with_further_figures() {
     assert_eq!(figures["heddle:lockq-mcs"]["more"]["heddle_locks"], 2.5);
     let table = fs::read_to_string(prefix.path().join("out/table.md")).expect("table.md");
     assert!(
-        table.contains("| dup | per-thread | 2 | 2 | 0 | heddle_locks | 2.50 | 2.50 | 2.50 |"),
+        table.contains("| dup | per-thread | nothing | 2 | 2 | 0 | heddle_locks | 2.50 | 2.50 | 2.50 |"),
         "{table}"
     );
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use plotters::style::RGBColor;
 
+use super::case::Beside;
 use super::record::{Figure, Key, Results, Row};
 use crate::report::chart::{self, PANEL, Picture, Series};
 use crate::report::error::BenchError;
@@ -186,7 +187,8 @@ pub(crate) fn draw(results: &Results, path: &Path) -> Result<(), BenchError> {
 impl Question {
     /// Its panel; nothing if nothing was measured for it.
     pub(super) fn panel(&self, rows: &[Row]) -> Option<chart::Panel> {
-        let rows: Vec<&Row> = rows.iter().filter(|row| (self.takes)(&row.key)).collect();
+        let alone = rows.iter().filter(|row| row.key.beside == Beside::Nothing);
+        let rows: Vec<&Row> = alone.filter(|row| (self.takes)(&row.key)).collect();
         let places: Vec<u64> =
             rows.iter().map(|row| self.axis.of(&row.key)).collect::<BTreeSet<_>>().into_iter().collect();
         let libraries: BTreeSet<_> = rows.iter().flat_map(|row| row.figures.keys()).collect();

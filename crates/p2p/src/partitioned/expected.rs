@@ -157,9 +157,8 @@ impl Expected {
         let Some(queue) = queues.get_mut(&from).filter(|queue| !queue.is_served) else { return Ok(()) };
         queue.is_served = true;
         let mut result = Ok(());
-        loop {
-            // A queue that is served stays.
-            let Some(step) = queues.entry(from).or_default().next_step() else { break };
+        // A queue that is served stays.
+        while let Some(step) = queues.entry(from).or_default().next_step() {
             drop(queues);
             let done = step.take(comm, from);
             queues = lock(&self.queues);
@@ -313,7 +312,7 @@ mod tests {
     fn of_receives(number: usize) -> (Queue, Vec<Arc<Awaited>>) {
         let receives: Vec<_> = std::iter::repeat_with(Arc::<Awaited>::default).take(number).collect();
         let turns = receives.iter().cloned().map(Turn::Receive).collect();
-        (Queue { turns, receives: number, ..Queue::default() }, receives)
+        (Queue { turns, receives: number, posted: None, is_served: false }, receives)
     }
 
     #[test]
