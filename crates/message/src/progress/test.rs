@@ -131,14 +131,15 @@ impl Domain {
         if !thread::is_yield_dear() {
             self.calls().outside(|| tester.thorough_every.yield_now());
         } else if tester.is_time_to_nap() {
-            self.nap(vni);
+            self.nap(vni, tester);
         }
     }
 
-    /// Sleeps for a moment unless there is something to do. It waits for no critical section: the thread
-    /// inside may wait for the caller. Then what this thread misses waits for the end of the nap.
-    fn nap(&self, vni: u32) {
-        let happened = || self.vnis().iter().fold(false, |happened, vni| happened | vni.visit());
+    /// Sleeps for a moment unless there is something to do. Before it sleeps it polls as a test does, so
+    /// it waits for no critical section longer: the thread inside may wait for the caller. What it misses
+    /// waits for the end of the nap.
+    fn nap(&self, vni: u32, tester: &Tester) {
+        let happened = || self.poll_for_test(vni, tester) | self.progress_others(vni);
         let has_work = || !self.is_offloaded() && (happened() || self.fabric().has_work_from_network());
         if let Some(ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
             self.calls().outside(|| asleep(vni, || ticket.park(Some(NAP))));
