@@ -21,8 +21,11 @@ c_programs() {
 # (make soak: all); fails where there are none, so that no lane passes idly
 model_names() {
     "$build/bin/heddle" models --names --form heddle | tail -n "+$1" | grep . || return
-    "$build/bin/heddle" models --names --form paper | shuf -n 3 --random-source=<(yes "${HEDDLE_TEST_SEED:-1}") | grep .
+    "$build/bin/heddle" models --names --form paper | drawn 3 | grep .
 }
+
+# drawn N: N lines of the input, by HEDDLE_TEST_SEED
+drawn() { shuf -n "$1" --random-source=<(yes "${HEDDLE_TEST_SEED:-1}"); }
 
 lane_lint() { ci/lint.sh; }
 lane_rust() { cargo test --workspace --quiet; }
@@ -74,13 +77,13 @@ lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiex
 # Each choice of a model ignored in turn: a few, drawn at random (make verify: all).
 lane_mutants() { ci/mutants.py --sample 16; }
 lane_c() { c_programs c --models "$models"; }
-# The other models: every program with the most ranks and threads, under a third of them, drawn at random (make soak: under
+# The other models: every program with the most ranks and threads, under a fifth of them, drawn at random (make soak: under
 # all). And the order of messages where threads hand operations over one by one.
 lane_models() {
     local others
     others=$(model_names 3 | paste -sd ,) || return
     # What these two are about is no part of a model, and the second has a lane of its own.
-    c_programs models --models "$others" --cover one --sample 6 -k '^(?!error_messages|lifetime_flat_objects)' \
+    c_programs models --models "$others" --cover one --sample 4 -k '^(?!error_messages|lifetime_flat_objects)' \
         && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models --models lockq-mcs,lockq-mtx --cover one -k order \
         && HEDDLE_COMBINING_LIMIT=1 c_programs models --models csync --cover one -k order \
         && c_programs models --models lock-free --cover one -k order
@@ -137,10 +140,11 @@ lane_fuzz() {
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
 # Of 3 and 5 ranks a sample of the modules; make soak: all.
 lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 2 4" --sampled "3 5"; }
-# mpi4py's tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
+# mpi4py's tests of communication under eight of the other models, drawn at random (make soak: under all), with threads
+# (mpi4py asks for MPI_THREAD_MULTIPLE).
 lane_py_models() {
     local others
-    others=$(model_names 2 | paste -sd ,) || return
+    others=$(model_names 2 | drawn 8 | paste -sd ,) || return
     tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
         -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
 }

@@ -25,6 +25,9 @@ FLAT_COUNT=1000000 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "
 may_skip tests/machines/test.sh "$build" .peers/mpich all
 # With odd numbers of ranks make test runs a sample.
 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "3 5"
+# And its tests of communication a sample of the models.
+tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$models" \
+    -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
 tests/fuzz/run.py "$build" --runs 10000
 tests/fuzz/special_values.py "$build" --pairs all
 PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
