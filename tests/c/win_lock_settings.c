@@ -1,7 +1,9 @@
 // The settings of the window locks rma-rw and rma-mcs decide who gets the lock next: T_L,i by heddle_win_lock_locality, T_L,1 by
-// _writers, T_R by _readers; and T_DC by _counter_distance how many counters of readers there are.
+// _writers, T_R by _readers; and T_DC by _counter_distance how many counters of readers there are. Where an offload thread asks
+// for the lock, a rank that sleeps may not have its place in the queue yet, so this is tried under the default model alone.
 // ranks: 6
 // levels: multiple
+// models: default
 // variants: locality-mcs locality-rw writers readers counters
 // heddle: only
 #define _GNU_SOURCE

@@ -62,12 +62,17 @@ pub fn is_yield_dear() -> bool {
 }
 
 /// The number of cores that the calling thread might use when this was first called.
-#[cfg(not(loom))]
 #[must_use]
 pub fn cores() -> usize {
-    use std::num::NonZero;
-    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
+    #[cfg(not(loom))]
+    {
+        static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+        *CORES.get_or_init(|| crate::background::allowed_cores().len().max(1))
+    }
+    #[cfg(loom)]
+    {
+        usize::MAX / 16
+    }
 }
 
 /// How often another thread has run on this thread's core while this one wanted to run, or had yielded: the
