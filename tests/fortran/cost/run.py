@@ -25,7 +25,7 @@ LIMITS = {
     "send": (26, 44),
     "receive": (32, 52),
     "send and wait, nonblocking": (103, 124),
-    "send on a communicator of the program": (96, 138),
+    "send on a communicator of the program": (98, 140),
     "send an array of two dimensions": (27, 107),
 }
 FORMS = {"mpif.h": "-DMPIF", "mpi_f08": "-DF08"}
