@@ -88,16 +88,6 @@ pub fn preemptions() -> u64 {
     if rc == 0 { usage.ru_nivcsw.cast_unsigned() } else { 0 }
 }
 
-/// The time for which the calling thread has run so far, in nanoseconds.
-#[cfg(not(loom))]
-#[must_use]
-pub fn running_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel writes one such struct.
-    let rc = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    if rc == 0 { time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned() } else { 0 }
-}
-
 /// The hardware thread that the caller runs on now, by the kernel's number; it may be outdated when it
 /// arrives. Under `loom`, the core that the model put the thread on, or the number of the calling thread.
 #[inline]

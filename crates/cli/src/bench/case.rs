@@ -69,7 +69,7 @@ impl Comms {
     }
 }
 
-/// What computes beside the processes: one process or thread for each core that is there for the job.
+/// The computation beside the processes: one process or thread for each core that the job may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Beside {
@@ -109,7 +109,7 @@ pub(crate) struct Case {
     pub(crate) sizes: Vec<u64>,
     /// Every process on a separate core.
     pub(crate) pin: bool,
-    /// What computes beside them.
+    /// The computation beside them.
     pub(crate) beside: Beside,
 }
 

@@ -105,7 +105,7 @@ pub(crate) struct Key {
     pub(crate) threads: u32,
     /// Bytes a message.
     pub(crate) size: u64,
-    /// What computes beside the processes.
+    /// The computation beside the processes.
     #[serde(default)]
     pub(crate) beside: Beside,
 }

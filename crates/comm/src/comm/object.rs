@@ -45,7 +45,7 @@ pub struct Comm {
     pub machines: OnceLock<Box<Machines>>,
     /// The buffer attached to it for buffered sends.
     pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
-    /// What its partitioned receives expect (`p2p`).
+    /// The offers that its partitioned receives expect (`p2p`).
     pub offers: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 

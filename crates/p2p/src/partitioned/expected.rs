@@ -11,7 +11,8 @@
 //!             └ its receive is posted
 //! ```
 //!
-//! Whoever wants an offer serves its queue, one thread at a time, without a lock while it calls the engine.
+//! A thread that wants an offer serves its queue, one thread at a time, without a lock while it calls the
+//! engine.
 
 use super::offer::Offer;
 use crate::complete::{cancel, wait};
@@ -193,7 +194,7 @@ impl Expected {
     }
 }
 
-/// What came of a step.
+/// The outcome of a step.
 enum Taken {
     Posted(Posted),
     Pending(Posted),
