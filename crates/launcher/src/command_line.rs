@@ -51,6 +51,8 @@ given to MPI_Abort, or 128 plus the number of the signal that killed it. 127: pr
 cannot be run, 2: the command line is wrong, 1: mpiexec itself failed.
 A rank that fails (killed by a signal, a non-zero exit code, an end without MPI_Finalize or with a session, MPI_Abort) ends the job.
 Ctrl-C, SIGTERM and SIGHUP are passed on to the ranks, which go on if they were stopped; the second one kills them.
+Ctrl-Z stops them. They run in a session of their own, without the terminal; so Linux divides the processors fairly
+between the job and what else the shell runs.
 Processes that the ranks have left running, also those in a session of their own (setsid), are ended after them. One that
 is to live longer must be started without the variable HEDDLE_JOB_ID (env -u HEDDLE_JOB_ID setsid PROGRAM).
 ";

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
-use nix::unistd::{Pid, setsid};
+use nix::unistd::{Pid, getppid, setsid};
 
 use crate::processes;
 
@@ -47,7 +47,7 @@ impl Guardian {
         let (reader, pipe) = io::pipe()?;
         let child = Command::new("/proc/self/exe")
             .arg0(NAME)
-            .args([id, &std::process::id().to_string()])
+            .args([id, &getppid().to_string()])
             .env_clear()
             .current_dir("/")
             .stdin(reader)
@@ -81,7 +81,8 @@ pub(crate) fn announce(guardian: &PipeWriter, group: Pid) -> nix::Result<()> {
     nix::unistd::write(guardian, &group.as_raw().to_ne_bytes()).map(|_| ())
 }
 
-/// The life of a guardian; `arguments` are the job's id and the launcher's process id.
+/// The life of a guardian; `arguments` are the job's id and the process id by which the user
+/// knows the launcher: the front's.
 pub(crate) fn main(mut arguments: impl Iterator<Item = String>) {
     let id = arguments.next().unwrap_or_default();
     let launcher = arguments.next().unwrap_or_default();

@@ -8,6 +8,7 @@
 //! | `command_line` | MPI's syntax for starting a job |
 //! | `hosts` | the machines of a job, from a list or a file |
 //! | `hand_over` | jobs on other machines, which an installed launcher starts |
+//! | `front` | the process that the user started, and the terminal; the launcher is its child |
 //! | `start` | from a command line to running ranks |
 //! | `rank` | one rank's process: start, signals, end |
 //! | `supervisor` | the event loop; the phases of a job |
@@ -21,6 +22,7 @@
 
 mod binding;
 mod command_line;
+mod front;
 mod guardian;
 mod hand_over;
 mod hosts;
@@ -35,11 +37,12 @@ mod supervisor;
 mod terminal_input;
 mod verdict;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::exit;
 
 use command_line::Request;
-use supervisor::Outcome;
+use front::Side;
 
 fn main() {
     let mut arguments = std::env::args_os();
@@ -56,20 +59,21 @@ fn main() {
         }
     };
     if let Err(error) = hand_over::if_elsewhere(&job) {
-        let _ = writeln!(io::stderr(), "mpiexec: {error}");
-        exit(1)
+        fail(error)
     }
-    match start::start(&job).map(supervisor::Supervisor::run) {
-        Ok(Outcome::Status(status)) => exit(status),
-        Ok(Outcome::Signal(signal)) => {
-            signals::die_by(signal);
-            exit(128 + signal as i32)
-        }
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "mpiexec: {error}");
-            exit(1)
-        }
+    match front::divide() {
+        Ok(Side::Front(front)) => front.run(),
+        Ok(Side::Launcher(input)) => match start::start(&job, input) {
+            Ok(supervisor) => exit(supervisor.run()),
+            Err(error) => fail(error),
+        },
+        Err(error) => fail(format_args!("starting the launcher: {error}")),
     }
+}
+
+fn fail(error: impl Display) -> ! {
+    let _ = writeln!(io::stderr(), "mpiexec: {error}");
+    exit(1)
 }
 
 fn say_and_exit(text: &str) -> ! {

@@ -43,7 +43,7 @@ pub(crate) enum Input {
     Nothing,
     /// The launcher's own standard input.
     Inherited,
-    /// A pipe that the launcher fills.
+    /// A pipe that the front fills.
     Pipe(PipeReader),
 }
 

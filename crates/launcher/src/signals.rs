@@ -8,8 +8,8 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 /// Signals that ask the job to end. They are passed on; the second one kills.
 pub(crate) const ENDING: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
 
-/// Signals that are passed on and mean nothing to the launcher.
-pub(crate) const PASSED_ON: [Signal; 2] = [Signal::SIGUSR1, Signal::SIGUSR2];
+/// Signals that are passed on and mean nothing to the launcher: it does not stop with its ranks.
+const PASSED_ON: [Signal; 4] = [Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGTSTP, Signal::SIGCONT];
 
 /// The launcher's signals, read as events instead of interrupting it.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Signals {
         let ignored = ignored();
         let mut mask = SigSet::empty();
         mask.add(Signal::SIGCHLD);
-        for one in ENDING.into_iter().chain(PASSED_ON).chain([Signal::SIGTSTP]) {
+        for one in ENDING.into_iter().chain(PASSED_ON) {
             if ignored & (1 << (one as u32 - 1)) == 0 {
                 mask.add(one);
             }
@@ -38,6 +38,17 @@ impl Signals {
         let original_mask = mask.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let fd = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
         Ok(Self { fd, original_mask })
+    }
+
+    /// The next signal that has come; none if that was the last one.
+    pub(crate) fn next(&self) -> Option<Signal> {
+        let info = self.fd.read_signal().ok()??;
+        Signal::try_from(info.ssi_signo.cast_signed()).ok()
+    }
+
+    /// Has the signals delivered again as before [`take`](Self::take).
+    pub(crate) fn give_back(self) -> nix::Result<()> {
+        self.original_mask.thread_set_mask()
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a command line to running ranks.
 
-use std::io;
+use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,6 @@ use crate::output::{Sink, Source};
 use crate::rank::{Common, Input};
 use crate::signals::Signals;
 use crate::supervisor::{Sinks, Supervisor};
-use crate::terminal_input::TerminalInput;
 
 /// The lowest number for the descriptor of the job's memory: above those that scripts use for themselves.
 const MEMORY_FD: i32 = 48;
@@ -53,11 +52,12 @@ fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> LaunchErr
     move |error| LaunchError::System { what, source: error.into() }
 }
 
-/// Starts all ranks. A rank that cannot be started is a failure of the job, which the supervisor then ends.
-pub(crate) fn start(line: &JobLine) -> Result<Supervisor, LaunchError> {
+/// Starts all ranks, rank 0 with `input`, or with the launcher's own if there is none. A rank that cannot be
+/// started is a failure of the job, which the supervisor then ends.
+pub(crate) fn start(line: &JobLine, input: Option<PipeReader>) -> Result<Supervisor, LaunchError> {
     let ranks = line.blocks.iter().map(|block| u64::from(block.ranks)).sum();
     let size = u32::try_from(ranks).map_err(|_| LaunchError::TooMany(ranks))?;
-    start_job(line, size).map_err(|error| match error {
+    start_job(line, size, input).map_err(|error| match error {
         LaunchError::System { source, .. }
         | LaunchError::Bootstrap(BootstrapError::System { source, .. })
             if source.raw_os_error() == Some(nix::libc::EMFILE) =>
@@ -69,7 +69,7 @@ pub(crate) fn start(line: &JobLine) -> Result<Supervisor, LaunchError> {
     })
 }
 
-fn start_job(line: &JobLine, size: u32) -> Result<Supervisor, LaunchError> {
+fn start_job(line: &JobLine, size: u32, input: Option<PipeReader>) -> Result<Supervisor, LaunchError> {
     if !Path::new("/proc/self").exists() {
         return Err(LaunchError::NoProc);
     }
@@ -84,11 +84,7 @@ fn start_job(line: &JobLine, size: u32) -> Result<Supervisor, LaunchError> {
     let wake = Arc::new(wake);
     let mut sinks = open_sinks(line.labels, &wake).map_err(system("opening the output"))?;
     let memory = high_descriptor(&job).map_err(system("duplicating the job's descriptor"))?;
-    let (terminal, mut first_input) =
-        match TerminalInput::open().map_err(system("opening the terminal's input"))? {
-            Some((terminal, pipe)) => (Some(terminal), Input::Pipe(pipe)),
-            None => (None, Input::Inherited),
-        };
+    let mut first_input = input.map_or(Input::Inherited, Input::Pipe);
     let mut places = match line.binding {
         Binding::None => Vec::new(),
         Binding::Core => binding::places(size).unwrap_or_else(|why| {
@@ -99,7 +95,7 @@ fn start_job(line: &JobLine, size: u32) -> Result<Supervisor, LaunchError> {
     }
     .into_iter();
     let common = Common { size, job_id, memory: Arc::new(memory), mask: signals.original_mask, open_files };
-    let mut supervisor = Supervisor::new(job, common, signals, guardian, (sinks, wake), terminal);
+    let mut supervisor = Supervisor::new(job, common, signals, guardian, (sinks, wake));
     let everybody = line.blocks.iter().enumerate().flat_map(|block| (0..block.1.ranks).map(move |_| block));
     for program in everybody {
         let input = std::mem::replace(&mut first_input, Input::Nothing);

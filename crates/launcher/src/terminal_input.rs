@@ -1,8 +1,8 @@
 //! Standard input from a terminal.
 //!
-//! A file or a pipe is simply inherited by rank 0. A terminal cannot be: rank 0 is in a process group of its
-//! own, and the terminal stops a background group that reads. So the launcher reads, while it is in the
-//! foreground itself, and passes on through a pipe.
+//! A file or a pipe is simply inherited by rank 0. A terminal cannot be: rank 0 is in a session that is not
+//! the terminal's, where nothing keeps it from reading what is meant for another program. So the front reads,
+//! while it is in the foreground, and passes on through a pipe.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,7 +11,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::PollFlags;
 use nix::unistd::{getpgrp, tcgetpgrp};
 
-/// The launcher's end of rank 0's standard input.
+/// The front's end of rank 0's standard input.
 #[derive(Debug)]
 pub(crate) struct TerminalInput {
     pipe: PipeWriter,

@@ -8,7 +8,7 @@
 //! | `Writing` | the output is written | over |
 //!
 //! One thread waits for everything by `poll`: signals (`SIGCHLD` among them), the ranks' output, room in the
-//! launcher's output, the terminal. Some things cannot be waited for and are looked at every [`TICK`]: what
+//! launcher's output. Some things cannot be waited for and are looked at every [`TICK`]: what
 //! ranks say in the control block, whether an MPI process that a wrapper started is still there, and whether
 //! a rank has ended without `MPI_Init` while others have called it.
 
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use heddle_bootstrap::{JobControl, State};
 use nix::sched::CpuSet;
 use nix::sys::eventfd::EventFd;
-use nix::sys::signal::{Signal, raise};
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use crate::command_line::Block;
@@ -32,20 +32,11 @@ use crate::output::{Health, Sink};
 use crate::processes;
 use crate::rank::{Common, Ended, Input, Rank};
 use crate::signals::{ENDING, Signals};
-use crate::terminal_input::TerminalInput;
 use crate::verdict::{Failure, Verdict, judge};
 use phase::Phase;
 
 /// How often the launcher looks at what it cannot wait for.
 const TICK: Duration = Duration::from_millis(250);
-/// How the launcher is to end.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// With this exit status.
-    Status(i32),
-    /// By this signal, which it was sent and has passed on.
-    Signal(Signal),
-}
 
 /// The launcher's standard output and standard error, which may be one file.
 #[derive(Debug)]
@@ -86,7 +77,6 @@ pub(crate) struct Supervisor {
     guardian: Guardian,
     sinks: Sinks,
     wake: Arc<EventFd>,
-    terminal: Option<TerminalInput>,
     ranks: Vec<Rank>,
     phase: Phase,
     /// The exit status, once the job has failed.
@@ -117,7 +107,6 @@ impl Supervisor {
         signals: Signals,
         guardian: Guardian,
         (sinks, wake): (Sinks, Arc<EventFd>),
-        terminal: Option<TerminalInput>,
     ) -> Self {
         Self {
             job,
@@ -126,7 +115,6 @@ impl Supervisor {
             guardian,
             sinks,
             wake,
-            terminal,
             ranks: Vec::new(),
             phase: Phase::Running,
             failed: None,
@@ -161,8 +149,8 @@ impl Supervisor {
         true
     }
 
-    /// Runs the job to its end.
-    pub(crate) fn run(mut self) -> Outcome {
+    /// Runs the job to its end, and returns the launcher's exit status.
+    pub(crate) fn run(mut self) -> i32 {
         while !self.is_over() {
             self.pump();
             self.take_signals();
@@ -176,25 +164,18 @@ impl Supervisor {
         self.look_at_sinks();
         self.guardian.dismiss();
         match (self.interrupted, self.failed) {
-            (Some(signal), Some(_)) => Outcome::Signal(signal),
-            (_, Some(status)) => Outcome::Status(status),
-            (_, None) => Outcome::Status(self.late.iter().map(|&(_, code)| code).max().unwrap_or(0)),
+            (Some(signal), Some(_)) => 128 + signal as i32,
+            (_, Some(status)) => status,
+            (_, None) => self.late.iter().map(|&(_, code)| code).max().unwrap_or(0),
         }
     }
 
     fn take_signals(&mut self) {
-        while let Ok(Some(info)) = self.signals.fd.read_signal() {
-            match Signal::try_from(info.ssi_signo.cast_signed()) {
-                Ok(Signal::SIGCHLD) => self.children_changed = true,
-                Ok(Signal::SIGTSTP) => {
-                    self.pass_on(Signal::SIGTSTP);
-                    // The launcher stops here, until somebody continues it.
-                    let _ = raise(Signal::SIGSTOP);
-                    self.pass_on(Signal::SIGCONT);
-                }
-                Ok(signal) if ENDING.contains(&signal) => self.interrupt(signal),
-                Ok(signal) => self.pass_on(signal),
-                Err(_) => {}
+        while let Some(signal) = self.signals.next() {
+            match signal {
+                Signal::SIGCHLD => self.children_changed = true,
+                signal if ENDING.contains(&signal) => self.interrupt(signal),
+                signal => self.pass_on(signal),
             }
         }
     }

@@ -1,6 +1,5 @@
 //! Waiting for something to happen, and moving input and output.
 
-use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -10,22 +9,18 @@ use super::phase::Phase;
 use super::{Supervisor, TICK};
 use crate::leftovers;
 
-/// How many of the waited-for descriptors come before the terminal and the ranks' pipes.
+/// How many of the waited-for descriptors come before the ranks' pipes.
 const FIXED: usize = 2;
 
 impl Supervisor {
     /// Waits until something has happened or is due, and moves what can be moved without blocking.
     pub(super) fn pump(&mut self) {
-        let stdin = io::stdin();
         let full = [0, 1].map(|stream| self.sinks.of(stream).is_full());
         let timeout = self.timeout(full.contains(&true));
         let mut fds = vec![
             PollFd::new(self.signals.fd.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),
         ];
-        let terminal = self.terminal.as_ref().and_then(|terminal| terminal.interest(&stdin));
-        fds.extend(terminal.map(|(fd, flags)| PollFd::new(fd, flags)));
-        let first_pipe = fds.len();
         let mut pipes = Vec::new();
         for (rank, entry) in self.ranks.iter().enumerate() {
             for (index, stream) in entry.streams.iter().enumerate() {
@@ -44,14 +39,8 @@ impl Supervisor {
             // A wake-up only: the sinks are asked anyhow.
             let _ = self.wake.read();
         }
-        if first_pipe > FIXED
-            && ready[FIXED]
-            && !self.terminal.as_mut().is_some_and(|terminal| terminal.step(&stdin))
-        {
-            self.terminal = None;
-        }
-        self.drained = !full.contains(&true) && !ready[first_pipe..].contains(&true);
-        for ((rank, index), _) in pipes.into_iter().zip(&ready[first_pipe..]).filter(|(_, ready)| **ready) {
+        self.drained = !full.contains(&true) && !ready[FIXED..].contains(&true);
+        for ((rank, index), _) in pipes.into_iter().zip(&ready[FIXED..]).filter(|(_, ready)| **ready) {
             let slot = &mut self.ranks[rank].streams[index];
             if slot.as_mut().is_some_and(|stream| !stream.pass_on(self.sinks.of(index))) {
                 *slot = None;

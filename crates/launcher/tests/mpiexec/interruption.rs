@@ -4,8 +4,14 @@ use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 
 use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::unistd::Pid;
 
 use crate::harness::{Running, eventually};
+
+fn is_stopped(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+}
 
 const OBEDIENT: &[&str] = &["-n", "3", "@rank", "init", "park"];
 
@@ -42,10 +48,7 @@ fn stopped_ranks_end_with_the_first_signal() {
     for pid in running.wait_for(3, "@rank init park") {
         nix::sys::signal::kill(pid, Signal::SIGSTOP).expect("stopping a rank");
         // Until it has stopped, it may see another signal first.
-        eventually("a stopped rank", || {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
-        });
+        eventually("a stopped rank", || is_stopped(pid));
     }
     running.signal(Signal::SIGTERM);
     running.finish().failed(128 + Signal::SIGTERM as i32, &["ended by SIGTERM"]);
@@ -71,6 +74,22 @@ fn an_interrupted_job_does_not_wait_for_a_reader() {
     let report = running.finish();
     drop(reader);
     report.failed(128 + Signal::SIGINT as i32, &["ended by SIGINT"]);
+}
+
+#[test]
+fn a_stopped_job_goes_on() {
+    let running = Running::start(OBEDIENT);
+    let ranks = running.wait_for(3, "@rank init park");
+    let all = || ranks.iter().copied().chain([running.pid()]);
+    // Again, since nothing orders what reaches the ranks but the signals themselves.
+    for _ in 0..3 {
+        running.signal(Signal::SIGTSTP);
+        eventually("stopped processes", || all().all(is_stopped));
+        running.signal(Signal::SIGCONT);
+        eventually("processes that go on", || !all().any(is_stopped));
+    }
+    running.signal(Signal::SIGTERM);
+    running.finish().failed(128 + Signal::SIGTERM as i32, &["ended by SIGTERM"]);
 }
 
 #[test]

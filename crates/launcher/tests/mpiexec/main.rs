@@ -10,4 +10,5 @@ mod harness;
 mod interruption;
 mod leftovers;
 mod output;
+mod session;
 mod wrappers;
