@@ -14,9 +14,10 @@ use heddle_message::buffer::Buffer;
 /// Gives this process's data to all its destinations, and receives a block from each source.
 ///
 /// # Errors
-/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the counts of two
-/// neighbours disagree.
+/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` if a neighbour sends more than is expected,
+/// with `HEDDLE_STRICT` `MPI_ERR_COUNT` if less.
 pub fn neighbor_allgather(talk: &mut Conversation<'_>, send: Part<'_>, receive: Part<'_>) -> Result<()> {
+    talk.take_less();
     let send = talk.apart(send, &receive, 1)?;
     exchange(talk, |_| send.buffer(), &receive)
 }
@@ -26,13 +27,15 @@ pub fn neighbor_allgather(talk: &mut Conversation<'_>, send: Part<'_>, receive: 
 /// # Errors
 /// The same as for [`neighbor_allgather`].
 pub fn neighbor_allgatherv(talk: &mut Conversation<'_>, send: Part<'_>, receive: Parts<'_>) -> Result<()> {
+    talk.take_less();
     exchange(talk, |_| send.buffer(), &receive)
 }
 
 /// Sends a block to each destination and receives a block from each source.
 ///
 /// # Errors
-/// The same as for [`neighbor_allgather`].
+/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the counts of two
+/// neighbours disagree.
 pub fn neighbor_alltoall(talk: &mut Conversation<'_>, send: Part<'_>, receive: Part<'_>) -> Result<()> {
     let blocks = talk.comm().edges()?.outdegree;
     let send = talk.apart(send, &receive, blocks)?;
@@ -42,7 +45,7 @@ pub fn neighbor_alltoall(talk: &mut Conversation<'_>, send: Part<'_>, receive: P
 /// Does the same as [`neighbor_alltoall`], with blocks that may differ in size and lie anywhere.
 ///
 /// # Errors
-/// The same as for [`neighbor_allgather`].
+/// The same as for [`neighbor_alltoall`].
 pub fn neighbor_alltoallv(talk: &mut Conversation<'_>, send: Parts<'_>, receive: Parts<'_>) -> Result<()> {
     exchange(talk, |edge| send.block(edge), &receive)
 }
@@ -50,7 +53,7 @@ pub fn neighbor_alltoallv(talk: &mut Conversation<'_>, send: Parts<'_>, receive:
 /// Does the same as [`neighbor_alltoall`], with blocks that may differ in datatype.
 ///
 /// # Errors
-/// The same as for [`neighbor_allgather`].
+/// The same as for [`neighbor_alltoall`].
 pub fn neighbor_alltoallw(
     talk: &mut Conversation<'_>,
     send: TypedParts<'_>,

@@ -80,6 +80,8 @@ pub(super) struct Recorder {
     persistent: bool,
     /// The error of arguments with which it is carried out all the same.
     pub(super) wrong: Option<Error>,
+    /// It accepts [less](super::messages::Messages::takes_less) than expected.
+    pub(super) takes_less: bool,
     /// What it needs of the blackboard.
     pub(super) plan: Option<Plan>,
     pub(super) steps: Vec<Step>,

@@ -79,7 +79,7 @@ impl Schedule {
             _memory: memory,
             _types: recorder.types,
             next: 0,
-            messages: Messages::default(),
+            messages: Messages::new(recorder.takes_less),
             wrong: recorder.wrong,
             waits: false,
             request: 0,

@@ -84,18 +84,57 @@ impl Rounds<'_> {
             // The copy that this step has begun.
             return messages.are_complete();
         }
-        self.with(source, messages, |data, messages| {
-            match data {
-                // SAFETY: the part lies in the published data, which nobody changes until this process has
-                // finished the round.
-                Data::Mapped(data) => room.write(span.start, unsafe {
-                    std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
-                }),
-                Data::Exposed(address) => return self.fetch_exposed(source, address, room, messages),
-                Data::Nowhere => messages.fail(self.no_memory(source)),
-            }
-            true
-        })
+        let Some(published) = self.blackboard.look(self.first.after(source.round), source.rank) else {
+            return false;
+        };
+        if self.agrees(source, &published) {
+            self.take(source, published.data, (room, span), messages)
+        } else {
+            self.take_less(source, &published, room, messages)
+        }
+    }
+
+    #[inline(always)]
+    fn take(
+        &self,
+        source: Source,
+        data: Data,
+        (room, span): (&Buffer, Span),
+        messages: &mut Messages,
+    ) -> bool {
+        match data {
+            // SAFETY: the part lies in the published data, which nobody changes until this process has
+            // finished the round.
+            Data::Mapped(data) => room.write(span.start, unsafe {
+                std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
+            }),
+            Data::Exposed(address) => return self.fetch_exposed(source, address, room, messages),
+            Data::Nowhere => messages.fail(self.no_memory(source)),
+        }
+        true
+    }
+
+    /// Takes data that are other than expected, if they are merely [less](Messages::takes_less).
+    #[cold]
+    fn take_less(
+        &self,
+        source: Source,
+        published: &Published,
+        room: &Buffer,
+        messages: &mut Messages,
+    ) -> bool {
+        let is_less = published.what == self.operation as u32 && published.len < source.whole;
+        if !messages.takes_less || !is_less {
+            messages.fail(self.reason(source, published));
+            return true;
+        }
+        let room = room.first(published.len);
+        self.take(source, published.data, (&room, Span::of(&room)), messages)
+    }
+
+    #[inline(always)]
+    fn agrees(&self, source: Source, published: &Published) -> bool {
+        published.what == self.operation as u32 && published.len == source.whole
     }
 
     #[inline(never)]
@@ -185,7 +224,7 @@ impl Rounds<'_> {
         let Some(published) = self.blackboard.look(self.first.after(source.round), source.rank) else {
             return false;
         };
-        if published.what == self.operation as u32 && published.len == source.whole {
+        if self.agrees(source, &published) {
             then(published.data, messages)
         } else {
             messages.fail(self.reason(source, &published));

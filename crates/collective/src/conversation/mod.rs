@@ -195,6 +195,16 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// Lets ranks give less than is expected of them, as all other libraries do here, unless the program is to
+    /// keep to the standard.
+    pub(super) fn take_less(&mut self) {
+        let takes_less = !heddle_settings::is_strict();
+        match &mut self.form {
+            Form::Immediate(messages) => messages.takes_less = takes_less,
+            Form::Recorded(recorder) => recorder.takes_less = takes_less,
+        }
+    }
+
     /// Waits for all messages that were begun.
     pub(super) fn complete(&mut self) {
         match &mut self.form {

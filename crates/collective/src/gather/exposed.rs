@@ -26,7 +26,12 @@ pub(super) fn gather(
         talk.finish_round(0);
         return Ok(());
     };
-    let (room, is_elsewhere) = talk.in_one_piece(&receive.blocks(size))?;
+    let (room, is_elsewhere) = if receive.len() == block_len {
+        talk.in_one_piece(&receive.blocks(size))?
+    } else {
+        // The root expects more, or less: the blocks lie elsewhere than in its room.
+        (talk.temporary_bytes(whole)?, true)
+    };
     talk.take_rounds(1);
     talk.expose(0, room.buffer(whole as i64), None);
     if let Some(send) = send {

@@ -19,13 +19,15 @@ use heddle_settings::Algorithm;
 /// counts at the root only.
 ///
 /// # Errors
-/// `MPI_ERR_ROOT`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
+/// `MPI_ERR_ROOT`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` if a rank sends more than the root expects, with
+/// `HEDDLE_STRICT` `MPI_ERR_COUNT` if less.
 pub fn gather(
     talk: &mut Conversation<'_>,
     send: Option<Part<'_>>,
     receive: Option<Part<'_>>,
     root: i32,
 ) -> Result<()> {
+    talk.take_less();
     if talk.is_between_groups() {
         talk.name(tag::GATHER);
         let all = receive.as_ref().map(|part| part as &dyn Blocks);
@@ -79,6 +81,7 @@ pub fn gatherv(
     receive: Option<Parts<'_>>,
     root: i32,
 ) -> Result<()> {
+    talk.take_less();
     if talk.is_between_groups() {
         talk.name(tag::GATHER);
         let all = receive.as_ref().map(|parts| parts as &dyn Blocks);

@@ -62,13 +62,14 @@ pub fn scatter(
 /// Gives each rank its block of the root's data; the root says how large they are and where they lie.
 ///
 /// # Errors
-/// The same as for [`scatter`].
+/// The same as for [`scatter`]; `MPI_ERR_COUNT` with `HEDDLE_STRICT` only.
 pub fn scatterv(
     talk: &mut Conversation<'_>,
     send: Option<Parts<'_>>,
     receive: Option<Part<'_>>,
     root: i32,
 ) -> Result<()> {
+    talk.take_less();
     if talk.is_between_groups() {
         talk.name(tag::SCATTER);
         let all = send.as_ref().map(|blocks| blocks as &dyn Blocks);

@@ -136,6 +136,13 @@ impl Buffer {
         self.bytes
     }
 
+    /// The buffer's first `bytes` bytes of data.
+    #[must_use]
+    pub fn first(self, bytes: usize) -> Buffer {
+        debug_assert!(bytes <= self.bytes);
+        Buffer { bytes, ..self }
+    }
+
     /// Returns true if there is no data.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
@@ -220,7 +227,8 @@ impl Buffer {
     }
 
     fn cursor<'a>(&self, typed: &'a Datatype, offset: usize) -> Cursor<'a> {
-        let mut cursor = Cursor::new(typed, self.bytes as i64 / typed.size());
+        // The last element may be one of which there is a part.
+        let mut cursor = Cursor::new(typed, (self.bytes as u64).div_ceil(typed.size() as u64) as i64);
         cursor.seek(offset as i64);
         cursor
     }
