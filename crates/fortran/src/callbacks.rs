@@ -349,38 +349,39 @@ type Query = unsafe extern "C" fn(*mut isize, *mut Status, *mut c_int);
 type Free = unsafe extern "C" fn(*mut isize, *mut c_int);
 type Cancel = unsafe extern "C" fn(*mut isize, *mut c_int, *mut c_int);
 
-/// The extra state of a generalized request, which MPI frees once.
+/// The extra state of a generalized request in C, which MPI frees once. That in Fortran is the program's own
+/// variable: procedures may change it, as under other libraries.
 struct Generalized {
     query: Query,
     free: Free,
     cancel: Cancel,
-    state: isize,
+    state: *mut isize,
 }
 
 unsafe extern "C" fn query(request: *mut Generalized, status: *mut Status) -> c_int {
     // SAFETY: MPI has not freed it.
-    let request = unsafe { &mut *request };
+    let request = unsafe { &*request };
     let mut code = MPI_SUCCESS;
     // SAFETY: a procedure of the program with these arguments.
-    unsafe { (request.query)(&raw mut request.state, status, &raw mut code) };
+    unsafe { (request.query)(request.state, status, &raw mut code) };
     code
 }
 
 unsafe extern "C" fn free(request: *mut Generalized) -> c_int {
     // SAFETY: MPI frees it once, and last.
-    let mut request = unsafe { Box::from_raw(request) };
+    let request = unsafe { Box::from_raw(request) };
     let mut code = MPI_SUCCESS;
     // SAFETY: a procedure of the program with these arguments.
-    unsafe { (request.free)(&raw mut request.state, &raw mut code) };
+    unsafe { (request.free)(request.state, &raw mut code) };
     code
 }
 
 unsafe extern "C" fn cancel(request: *mut Generalized, complete: c_int) -> c_int {
     // SAFETY: MPI has not freed it.
-    let request = unsafe { &mut *request };
+    let request = unsafe { &*request };
     let (mut complete, mut code) = (logical::to_fortran(complete), MPI_SUCCESS);
     // SAFETY: a procedure of the program with these arguments.
-    unsafe { (request.cancel)(&raw mut request.state, &raw mut complete, &raw mut code) };
+    unsafe { (request.cancel)(request.state, &raw mut complete, &raw mut code) };
     code
 }
 
@@ -402,7 +403,7 @@ unsafe fn grequest_start(
     ierror: Ierror<'_>,
     call: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void, *mut Handle) -> c_int,
 ) {
-    let procedures = Generalized { query: query_of, free: free_of, cancel: cancel_of, state: state.get() };
+    let procedures = Generalized { query: query_of, free: free_of, cancel: cancel_of, state: state.as_ptr() };
     let procedures = Box::into_raw(Box::new(procedures));
     let (query, free, cancel) = (query as *mut c_void, free as *mut c_void, cancel as *mut c_void);
     let mut made = from_int(0, c::MPI_Request_fromint);
