@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use crate::config_file::{self, ConfigFileError};
 use crate::hosts::{self, Host, HostError};
 use crate::standard_options::{ERROR_HANDLERS, found_in, is_architecture_here, largest_allowed};
 use heddle_bootstrap::builtin::env;
@@ -13,6 +14,7 @@ use heddle_bootstrap::builtin::env;
 /// Printed for `--help`.
 pub(crate) const HELP: &str = "\
 Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...
+       mpiexec -configfile FILE    the same from a file: a block per line, # begins a comment, \\ continues a line
 
 Starts a parallel job: each block between colons adds its ranks to one MPI_COMM_WORLD.
 
@@ -158,13 +160,18 @@ pub(crate) enum UsageError {
     Twice { option: String },
     #[error("the option {option} names the job's machines a second time")]
     HostsTwice { option: String },
+    #[error("the option -configfile takes the place of all programs and options of blocks")]
+    ConfigFileAndMore,
+    #[error(transparent)]
+    ConfigFile(#[from] ConfigFileError),
     #[error("the option {option} is given {value:?}: {why}")]
     BadHosts { option: String, value: String, why: HostError },
 }
 
 /// Reads the arguments that follow the name of the launcher.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
-    let mut words = arguments.into_iter();
+    let mut words = Vec::from_iter(arguments).into_iter();
+    let mut is_from_file = false;
     let mut job = JobLine::default();
     let mut global_environment = Vec::new();
     loop {
@@ -172,6 +179,15 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
         let program = match options(&mut words, &mut job, &mut block, &mut global_environment)? {
             Head::Program(program) => program,
             Head::Answer(request) => return Ok(request),
+            Head::ConfigFile(path) => {
+                let is_alone = block == Block::default() && job.blocks.is_empty() && words.len() == 0;
+                if !is_alone || is_from_file {
+                    return Err(UsageError::ConfigFileAndMore);
+                }
+                words = config_file::words(&path)?.into_iter();
+                is_from_file = true;
+                continue;
+            }
             Head::Nothing if job.blocks.is_empty() => return Err(UsageError::NoProgram),
             Head::Nothing => return Err(UsageError::EmptyBlock("after")),
         };
@@ -203,6 +219,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
 enum Head {
     Program(OsString),
     Answer(Request),
+    ConfigFile(PathBuf),
     Nothing,
 }
 
@@ -252,6 +269,7 @@ fn options(
             "memory-alloc-kinds" => {
                 block.environment.push((env::MEMORY_ALLOC_KINDS.into(), value("kinds of memory")?));
             }
+            "configfile" => return Ok(Head::ConfigFile(value("a file")?.into())),
             "l" => job.labels = true,
             "bind-to" => job.binding = binding(&option, &value("'core' or 'none'")?)?,
             "hosts" | "host" | "hostfile" | "machinefile" | "file" | "f" if job.hosts.is_some() => {

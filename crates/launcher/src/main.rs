@@ -6,6 +6,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `command_line` | MPI's syntax for starting a job |
+//! | `config_file` | the same in a file |
 //! | `hosts` | the machines of a job, from a list or a file |
 //! | `hand_over` | jobs on other machines, which an installed launcher starts |
 //! | `front` | the process that the user started, and the terminal; the launcher is its child |
@@ -22,6 +23,7 @@
 
 mod binding;
 mod command_line;
+mod config_file;
 mod front;
 mod guardian;
 mod hand_over;

@@ -74,6 +74,26 @@ fn options_that_the_standard_names() {
 }
 
 #[test]
+fn a_command_line_in_a_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("job");
+    let path_text = path.to_str().expect("a path in UTF-8");
+    std::fs::write(&path, "# two blocks\n-n 2 echo 'one  block'\necho \\\n  another\n").expect("a file");
+    let report = mpiexec(&["-l", "-configfile", path_text]);
+    report.went_well();
+    assert_eq!(report.sorted(), ["[0] one  block", "[1] one  block", "[2] another"]);
+    for (wrong, word) in [
+        (&["-configfile", path_text, "echo"][..], "takes the place"),
+        (&["-n", "2", "-configfile", path_text], "takes the place"),
+        (&["-configfile", "/nowhere/job"], "reading /nowhere/job"),
+    ] {
+        mpiexec(wrong).failed(2, &[word]);
+    }
+    std::fs::write(&path, format!("-configfile {path_text}")).expect("a file");
+    mpiexec(&["-configfile", path_text]).failed(2, &["takes the place"]);
+}
+
+#[test]
 fn questions_and_mistakes() {
     let help = mpiexec(&["--help"]);
     help.went_well();
