@@ -171,6 +171,13 @@ static void check_global(void) {
     CHECK_OK(MPI_Send(&value, 1, MPI_INT, 1, MESSAGE, inside.comm));
     actor_end(&waiters[0]);
     CHECK_EQ(counter_end(&productive), 1);
+    // A call that only frees a request does something, too.
+    MPI_Request sent;
+    int received = -1;
+    CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 0, MESSAGE, inside.comm, &inside.requests[MESSAGE]));
+    CHECK_OK(MPI_Isend(&value, 1, MPI_INT, 0, MESSAGE, inside.comm, &sent));
+    check_entries(wait_for_message, 1, 1);
+    CHECK_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
 }
 
 // Of requests that complete one by one, those are counted that the program has not completed yet.

@@ -5,6 +5,7 @@
 // models: default
 // settings counter: HEDDLE_WAKEUP=counter
 // settings patience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=4000000
+// settings process: HEDDLE_MODEL=ijhpca2010-brief-global HEDDLE_TEST_PATIENCE=4000000
 // settings impatience: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=20000
 // settings again: HEDDLE_BIAS=none HEDDLE_TEST_PATIENCE=1000000
 // settings global: HEDDLE_MODEL=topc2019-mcs HEDDLE_ARBITRATION=strict-abortable-mcs HEDDLE_TEST_PATIENCE=1000000
@@ -57,6 +58,7 @@ static void direct_patience(int index) {
 static void direct_impatience(int index) {
     (void)index;
     uintptr_t word = 0;
+    struct counter given_up = counter_start("heddle_refused_tries");
     sem_wait(&inside.held);
     for (int attempt = 0; attempt < ATTEMPTS && !word; attempt++) {
         actor_begin(&tester, 0, test_once);
@@ -64,6 +66,7 @@ static void direct_impatience(int index) {
         actor_end(&tester);
     }
     CHECK(word != 0);
+    CHECK(counter_end(&given_up) > 0);
     sem_post(&inside.released);
 }
 
@@ -238,7 +241,7 @@ int main(int argc, char **argv) {
     } else if (locks) {
         check_lock(variant + strlen("lockq-"));
     } else {
-        check_patience(IS("patience") ? direct_patience : IS("again") ? direct_again : IS("global") ? direct_global : direct_impatience);
+        check_patience(IS("patience") || IS("process") ? direct_patience : IS("again") ? direct_again : IS("global") ? direct_global : direct_impatience);
     }
     inside_end();
     CHECK_OK(MPI_T_finalize());

@@ -104,6 +104,7 @@ pub(crate) fn work() -> u64 {
 mod tests {
     use super::*;
     use crate::{Model, Path};
+    use heddle_platform::clock;
     use std::sync::Barrier;
     use std::thread;
 
@@ -231,6 +232,86 @@ mod tests {
             let handovers = totals().section(Section::Vni(59)).handovers() - before;
             assert_eq!(handovers, 2 * TURNS - 1, "{name}");
         }
+    }
+
+    #[test]
+    fn polls_in_a_row_are_counted_together_and_the_last_one_may_be_productive() {
+        let sections = Model::default().sections(true);
+        let state = sections.guard_vni(58, ());
+        let count = counted(Section::Vni(58), || {
+            state.count_polls(3, true);
+            state.count_polls(2, false);
+        });
+        assert_eq!((count(Entry::Progress), count(Entry::Productive), count(Entry::Main)), (5, 1, 0));
+        // Within the critical section of the call they are work.
+        let global = Model { granularity: crate::Granularity::Global, ..Model::default() };
+        let within_call = global.sections(true).guard_vni(58, ());
+        let before = work_here();
+        within_call.count_polls(2, false);
+        assert_eq!(work_here(), before);
+        within_call.count_polls(3, true);
+        assert_eq!(work_here(), before + 1);
+    }
+
+    /// Enters once when it is dropped.
+    struct EntersAtTheEnd(Row);
+
+    impl Drop for EntersAtTheEnd {
+        fn drop(&mut self) {
+            self.0.entered(Path::Main);
+        }
+    }
+
+    thread_local! {
+        static LAST: std::cell::OnceCell<EntersAtTheEnd> = const { std::cell::OnceCell::new() };
+    }
+
+    #[test]
+    fn a_thread_that_counts_while_it_ends_is_counted() {
+        let row = Row::of(Section::Vni(57));
+        let count = counted(Section::Vni(57), || {
+            let enter_and_end = move || {
+                // Threads drop first what they have made last, so the block has gone by then.
+                LAST.with(|last| _ = last.set(EntersAtTheEnd(row)));
+                row.entered(Path::Main);
+            };
+            // Joined, since a scope does not wait for what a thread drops.
+            thread::spawn(enter_and_end).join().expect("it ends");
+        });
+        assert_eq!(count(Entry::Main), 2);
+    }
+
+    /// One combined operation in 64 is timed, and stands for all of them.
+    #[test]
+    fn the_time_that_combined_operations_wait_is_that_of_all() {
+        let state = Model::named("csync").expect("its name").sections(true).guard_vni(56, 0u64);
+        // A thread that loses its core waits in vain, or is run late.
+        assert!((0..100).any(|_| is_timed_for_all(&state)));
+    }
+
+    /// Enters 64 times, the last time while another thread is inside for a while. Returns true if this thread
+    /// had to wait, and if the time counted is more than the time that it took.
+    fn is_timed_for_all(state: &crate::Guarded<u64>) -> bool {
+        const HELD_NS: u64 = 2_000_000;
+        let waited = || totals().section(Section::Vni(56)).waited_ns();
+        let (inside, before) = (Barrier::new(2), waited());
+        (1..64).for_each(|_| state.with(Path::Main, |it| *it += 1));
+        let took = thread::scope(|scope| {
+            scope.spawn(|| {
+                state.with(Path::Progress, |_| {
+                    inside.wait();
+                    let since = clock::now_ns();
+                    while clock::now_ns() - since < HELD_NS {
+                        thread::yield_now();
+                    }
+                });
+            });
+            inside.wait();
+            let since = clock::now_ns();
+            state.with(Path::Main, |it| *it += 1);
+            clock::now_ns() - since
+        });
+        waited() - before > took
     }
 
     #[test]

@@ -61,4 +61,36 @@ mod tests {
         enter_thrice::<Parted>("per-object");
         enter_thrice::<LockFree>("lock-free");
     }
+
+    struct Sum(u64);
+
+    impl Object for Sum {
+        const SECTION: Section = Section::Rendezvous;
+        const LEVEL: u32 = 0;
+    }
+
+    #[test]
+    fn an_operation_that_a_thread_leaves_is_run_and_counted_by_the_thread_inside() {
+        let sections = Model::named("lock-free").expect("its name").sections(true);
+        let all = LockFree::shards(&sections, || Sum(0), || ());
+        let object = LockFree::shard(&all, 7);
+        let for_others = || totals().section(Section::Rendezvous).count(Entry::ForOthers);
+        let before = for_others();
+        let leave = |by: u64| {
+            object.with_or_leave(
+                Path::Main,
+                by,
+                |_: &mut Sum, _| false,
+                |by| (move |it: &mut Sum| it.0 += by, true),
+            )
+        };
+        object.with(Path::Main, |_| {
+            let left = std::thread::scope(|scope| scope.spawn(|| leave(5)).join().expect("it does not wait"));
+            assert!(left);
+        });
+        assert_eq!(object.with(Path::Main, |it| it.0), 5);
+        assert_eq!(for_others() - before, 1);
+        assert!(!leave(1), "no thread is inside");
+        assert_eq!(for_others() - before, 1);
+    }
 }

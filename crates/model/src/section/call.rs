@@ -192,6 +192,7 @@ fn release(lock: &SectionLock) {
 mod tests {
     use super::*;
     use crate::choice::Bias;
+    use crate::counters::{self, Event};
 
     fn global() -> CallSection {
         Model { granularity: Granularity::Global, ..Model::default() }.call_section(true)
@@ -240,6 +241,23 @@ mod tests {
             });
             assert_eq!(DEPTH.get(), 1);
         });
+    }
+
+    #[test]
+    fn a_call_is_fruitless_unless_it_makes_completes_or_frees_something() {
+        let calls = global();
+        // In a thread, whose counts no other test changes.
+        let test = || {
+            let fruitless = || counters::by_place()[counters::place_here()].count(counters::Entry::Fruitless);
+            let before = fruitless();
+            for event in [Event::Work, Event::RequestTaken, Event::RequestReleased] {
+                calls.inside(|| counters::count(event, 1));
+                assert_eq!(fruitless(), before, "{event:?}");
+            }
+            calls.inside(|| ());
+            assert_eq!(fruitless(), before + 1);
+        };
+        std::thread::scope(|scope| scope.spawn(test).join().expect("it does not fail"));
     }
 
     #[test]

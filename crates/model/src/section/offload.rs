@@ -122,3 +122,30 @@ impl<'a, T: Send + 'static> Turn<'a, T> {
         self.turn.with(|state| state.run(use_it))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Execution;
+
+    #[test]
+    fn vnis_are_shared_out_among_the_offload_threads() {
+        for (offload_threads, thread_of) in
+            [(OffloadThreads::PerVni, [0, 1, 2]), (OffloadThreads::One, [0; 3])]
+        {
+            let model = Model { execution: Execution::Offload, offload_threads, ..Model::default() };
+            let server = OffloadServer::of(&model, 3, || Arc::new(Door::default())).expect("it is offloaded");
+            assert_eq!([0, 1, 2].map(|vni| server.thread_of(vni)), thread_of, "{offload_threads:?}");
+        }
+        assert!(OffloadServer::of(&Model::default(), 3, || unreachable!("nobody rings")).is_none());
+    }
+
+    #[derive(Default)]
+    struct Door(Doorbell);
+
+    impl AsRef<Doorbell> for Door {
+        fn as_ref(&self) -> &Doorbell {
+            &self.0
+        }
+    }
+}

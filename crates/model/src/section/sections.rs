@@ -143,7 +143,10 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choice::Bias;
+    use crate::counters::{Entry, by_place, place_here};
     use crate::path::Path;
+    use crate::section::guarded::Attempt;
 
     /// Returns true if another thread can enter.
     fn lets_others_in(guarded: &Guarded<u32>) -> bool {
@@ -151,12 +154,24 @@ mod tests {
         std::thread::scope(|scope| scope.spawn(other).join().expect("it does not panic"))
     }
 
+    /// Requests and references that have a critical section have that of the process, together or alone.
     #[test]
     fn pool_and_vnis_of_the_papers_brief_global_are_in_one_critical_section() {
-        let sections = Model::named("ijhpca2010-brief-global").expect("a model").sections(true);
+        let model = Model::named("ijhpca2010-brief-global").expect("a model");
+        let alone = [
+            (RequestPool::Shared, ReferenceCounts::Atomic),
+            (RequestPool::ThreadLocal, ReferenceCounts::Locked),
+        ];
+        let alone =
+            alone.map(|(request_pool, reference_counts)| Model { request_pool, reference_counts, ..model });
+        [&alone[..], &[model]].concat().into_iter().for_each(pool_and_vnis_are_in_one_critical_section);
+    }
+
+    fn pool_and_vnis_are_in_one_critical_section(model: Model) {
+        let sections = model.sections(true);
         let (vni, pool) = (sections.guard_vni(0, 0), sections.guard_shared(Section::RequestPool, 0));
         vni.with_lock(Path::Main, |_| {
-            pool.with(Path::Main, |taken| *taken += 1);
+            assert!(pool.try_with(Path::Main, |taken| *taken += 1).is_some(), "{model}");
             assert!(
                 !lets_others_in(&vni) && !lets_others_in(&pool),
                 "the inner operation has left the critical section of the outer"
@@ -168,5 +183,48 @@ mod tests {
             assert!(!lets_others_in(&vni));
         });
         assert!(lets_others_in(&vni));
+    }
+
+    /// A test that waits and gives up has found the critical section taken, and was refused; one that only
+    /// tries was refused alone.
+    #[test]
+    fn a_test_waits_for_its_time_and_is_refused() {
+        let waits = Model { bias: Bias::None, ..Model::default() };
+        let process = Model::named("ijhpca2010-brief-global").expect("a model");
+        for (model, waited) in [(waits, 1), (process, 1), (Model::default(), 0)] {
+            let vni = model.sections(true).guard_vni(0, 0);
+            let test = || {
+                // The counts of this thread, which no other test changes.
+                let counted = || {
+                    let all = by_place()[place_here()];
+                    (all.count(Entry::ContendedProgress), all.count(Entry::Refused))
+                };
+                let before = counted();
+                assert_eq!(vni.with_within(Path::Progress, 1_000, |_| ()), None, "{model}");
+                assert_eq!(counted(), (before.0 + waited, before.1 + 1), "{model}");
+            };
+            let inside = |_: &mut i32| std::thread::scope(|scope| scope.spawn(test).join().expect("it ends"));
+            vni.with_lock(Path::Main, inside);
+            assert_eq!(vni.with_within(Path::Progress, 1_000, |_| ()), Some(()), "{model}");
+        }
+    }
+
+    #[test]
+    fn a_visit_leaves_a_young_bias_alone() {
+        if !heddle_platform::barrier::is_asymmetric() {
+            return eprintln!("skipped: without membarrier no thread gets a bias");
+        }
+        let vni = Model::default().guard_vni(true, 0);
+        let enters_by_bias = || vni.with_shortcut(Attempt::Bias, Path::Main, |_| Some(())).is_ok();
+        let visit =
+            || std::thread::scope(|scope| scope.spawn(|| vni.try_visit(|_| ())).join().expect("it ends"));
+        // A bias is young for a millisecond, which this thread may spend without a core.
+        let spared = (0..100).any(|_| {
+            while !enters_by_bias() {
+                vni.with(Path::Main, |_| ());
+            }
+            visit().is_none() && enters_by_bias()
+        });
+        assert!(spared);
     }
 }
