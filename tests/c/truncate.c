@@ -124,6 +124,23 @@ static void other_forms(MPI_Comm comm) {
     }
 }
 
+// The error of a request that the program frees is nobody else's: the next receive, which may take its place, succeeds.
+static void freed(MPI_Comm comm) {
+    int big[4] = {1, 2, 3, 4}, small = 0, flag = 0, code = MPI_SUCCESS;
+    MPI_Request request;
+    if (rank == 0) {
+        CHECK_OK(MPI_Send(big, 4, MPI_INT, 1, 6, comm));
+        CHECK_OK(MPI_Send(&big[3], 1, MPI_INT, 1, 7, comm));
+    } else {
+        CHECK_OK(MPI_Irecv(&small, 1, MPI_INT, 0, 6, comm, &request));
+        while (!flag && code == MPI_SUCCESS) code = MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+        CHECK_OK(MPI_Request_free(&request));
+        CHECK_OK(MPI_Irecv(&small, 1, MPI_INT, 0, 7, comm, &request));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK_EQ(small, 4);
+    }
+}
+
 int main(int argc, char **argv) {
     check_start(argc, argv);
     MPI_Comm comm;
@@ -141,6 +158,7 @@ int main(int argc, char **argv) {
         in_status(sizes[s], true, comm);
     }
     other_forms(comm);
+    freed(comm);
     CHECK_OK(MPI_Comm_free(&comm));
     return check_finish();
 }

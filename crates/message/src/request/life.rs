@@ -359,3 +359,30 @@ fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (
     }
     (outcome, freed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::pool::take;
+    use super::*;
+    use heddle_spec::constants::MPI_ERR_TRUNCATE;
+
+    #[test]
+    fn a_receive_ends_without_the_error_of_the_request_that_had_its_slot() {
+        let failed = take(0, 0, RequestKind::Receive).expect("a slot");
+        let error = Some(Error::new(MPI_ERR_TRUNCATE, "the first one".to_owned()));
+        let outcome = Outcome { cancelled: true, error, ..Outcome::empty() };
+        // SAFETY: this thread has the request, which nobody else knows.
+        let part = unsafe { complete(failed, outcome) };
+        assert!(part.is_none());
+        // The program frees it without asking how it ended.
+        release(failed);
+        let next = take(0, 0, RequestKind::Receive).expect("a slot");
+        assert_eq!(next, failed, "a thread takes the slot that it has returned last");
+        // SAFETY: this thread has the request, which nobody else knows.
+        let part = unsafe { complete_received(next, 1, 2, 3) };
+        assert!(part.is_none());
+        let (outcome, freed) = consume(next).expect("no other thread took it");
+        assert_eq!((outcome.source, outcome.tag, outcome.bytes), (1, 2, 3));
+        assert!(freed && outcome.error.is_none() && !outcome.cancelled);
+    }
+}

@@ -151,4 +151,35 @@ mod tests {
         // Other tests use the store, too, but not thousands of slots.
         assert!(used() - before < 10_000, "slots were lost: {} are in use after {before}", used());
     }
+
+    /// Releases requests when it is dropped.
+    struct ReleasesAtTheEnd(Vec<RequestId>);
+
+    impl Drop for ReleasesAtTheEnd {
+        fn drop(&mut self) {
+            self.0.drain(..).for_each(release);
+        }
+    }
+
+    thread_local! {
+        static LAST: std::cell::OnceCell<ReleasesAtTheEnd> = const { std::cell::OnceCell::new() };
+    }
+
+    #[test]
+    fn threads_that_complete_requests_while_they_end_return_the_slots() {
+        let used = || slot::roots(&mut |_| ());
+        let slot = || take(0, 0, RequestKind::Send).expect("a slot");
+        let before = used();
+        for _ in 0..200 {
+            let ids: Vec<RequestId> = (0..100).map(|_| slot()).collect();
+            let end = move || {
+                // Threads drop first what they have made last, so the cache is closed by then.
+                LAST.with(|last| _ = last.set(ReleasesAtTheEnd(ids)));
+                release(slot());
+            };
+            // Joined, since a scope does not wait for what a thread drops.
+            std::thread::spawn(end).join().expect("it ends");
+        }
+        assert!(used() - before < 10_000, "slots were lost: {} are in use after {before}", used());
+    }
 }

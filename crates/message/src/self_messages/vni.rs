@@ -119,3 +119,40 @@ impl Shard for Movable<'_> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vni::core::MatchingShard;
+    use heddle_bootstrap::JobControl;
+    use heddle_model::Model;
+    use heddle_transport::Fabric;
+    use std::sync::Arc;
+
+    #[test]
+    fn messages_that_move_take_their_bytes_along() {
+        let messages = SelfMessages { context: 8, source: 0, default_vni: 0 };
+        let world = JobControl::create(1).and_then(|job| job.world_of(0)).expect("a job of one");
+        let fabric = Fabric::attach(&world, 2).expect("a segment");
+        let vni = |index| Vni::new(&fabric, index, &Arc::new(Model::default().sections(true)), 1000);
+        let vnis = [vni(0), vni(1)];
+        let [from, to] = [Movable(&vnis[0]), Movable(&vnis[1])];
+        let throttles = || [&from, &to].map(|vni| vni.enter(|core| core.throttle.is_raised()));
+        from.enter(|core| {
+            for _ in 0..100 {
+                let key = Key::new(messages.context, messages.source, 5);
+                let store = |shard: &mut _| MatchingShard::store(shard, key, Message::copy_of(0, &[0; 8]));
+                core.matching_shard(messages.context).with(Path::Main, store);
+            }
+        });
+        assert_eq!(throttles(), [true, false]);
+        let moved = from.enter(|core| Movable::take_out(core, messages));
+        assert_eq!((throttles(), moved.unexpected.len()), ([false; 2], 100));
+        to.enter(|core| {
+            for (stamp, key, message) in moved.unexpected {
+                Movable::keep(core, key, message, Some(stamp));
+            }
+        });
+        assert_eq!(throttles(), [false, true]);
+    }
+}

@@ -1,5 +1,6 @@
 //! Ports of two ranks of one process, over the loopback.
 
+mod departures;
 mod one_sided;
 mod stopped_reads;
 

@@ -213,3 +213,17 @@ fn a_throttled_sender_sends_no_eager_message_within_a_lap_and_messages_of_protoc
         assert!(!tx.is_throttled());
     }
 }
+
+#[test]
+fn a_sender_without_room_for_its_payload_sees_that_its_receiver_throttles() {
+    let memory = ring(256, 4 * LONGEST_PAYLOAD as u64);
+    let (mut tx, _rx) = ends(memory);
+    let send = |tx: &mut Producer| {
+        tx.send_bulk(Traffic::Eager, &header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_| {})
+    };
+    while send(&mut tx) {}
+    assert!(!tx.is_throttled());
+    // SAFETY: the flag of a private ring.
+    unsafe { &*memory.throttle }.store(1, Ordering::Relaxed);
+    assert!(!send(&mut tx) && tx.is_throttled());
+}

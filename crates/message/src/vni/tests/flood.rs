@@ -258,3 +258,27 @@ fn a_self_message_whose_receive_is_posted_takes_the_express_path_beyond_the_boun
     complete(&ranks, &receives);
     assert_eq!((first, second), ([1], [2]));
 }
+
+fn a_message_is_offered_once_there_is_room(model: &Model) {
+    let ranks: Ranks = bounded_ranks(model, usize::MAX);
+    let [(_, sender), (_, receiver)] = &ranks;
+    let (mut small, mut large, mut into) = ([1; 8], vec![2; 100_000], vec![0; 100_000]);
+    // SAFETY: the bytes outlive the operations, which are complete when these calls return.
+    let buffer = unsafe { Buffer::bytes(small.as_mut_ptr(), small.len()) };
+    while sender.send_at_once(1, eager_header(CONTEXT, 0, 5), buffer) {}
+    // SAFETY: the bytes outlive the operation, which ends here.
+    let send = unsafe { ranks::send(sender, 1, 0, 6, &mut large) }.expect("it is long");
+    for _ in 0..3 {
+        assert!(!sender.has_offers(), "its receiver has not been told of it");
+        sender.progress();
+    }
+    // SAFETY: the bytes outlive the operation, which ends here.
+    let receive = unsafe { ranks::receive(receiver, 6, &mut into) };
+    complete(&ranks, &[send, receive]);
+    assert!(!sender.has_offers() && into == large);
+}
+
+#[test]
+fn a_large_message_that_waits_for_room_is_no_offer() {
+    models().iter().for_each(a_message_is_offered_once_there_is_room);
+}

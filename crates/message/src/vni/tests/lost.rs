@@ -82,6 +82,8 @@ fn ends_what_waits_for_the_lost_rank(model: &Model) {
     assert!(fails.iter().all(|id| request::is_complete(*id)));
     assert!(fails.into_iter().all(has_failed));
     assert!(vni.is_drained() && !vni.has_offers());
+    // The others are told of it, once.
+    assert!(live.progress() && !live.progress());
 
     // A later receive from the rank fails, and one from any rank does not: the loss was reported.
     let (mut there, mut word) = ([0; 8], [7; 8]);
