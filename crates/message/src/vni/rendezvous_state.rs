@@ -95,3 +95,60 @@ impl RendezvousState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::RequestKind;
+    use heddle_platform::atomic::{AtomicBool, Ordering};
+    use std::sync::Arc;
+
+    /// Work with a number, which is due when it is told so.
+    #[derive(Debug)]
+    struct Numbered(RequestId, Arc<AtomicBool>);
+
+    impl Sequel for Numbered {
+        fn is_due(&self) -> bool {
+            self.1.load(Ordering::Relaxed)
+        }
+
+        fn run(self: Box<Self>, _: &mut dyn FnMut(RequestId, SendArgs)) -> Option<(RequestId, Outcome)> {
+            Some((self.0, Outcome::empty()))
+        }
+    }
+
+    #[test]
+    fn work_that_is_due_is_returned_in_the_order_in_which_it_was_added() {
+        let mut state = RendezvousState::default();
+        let due: Vec<Arc<AtomicBool>> = (0..6).map(|_| Arc::default()).collect();
+        (0..).zip(&due).for_each(|(number, due)| state.follow(Box::new(Numbered(number, Arc::clone(due)))));
+        let mut run = |now: &[usize]| -> Vec<RequestId> {
+            now.iter().for_each(|index| due[*index].store(true, Ordering::Relaxed));
+            let sequels = state.due_sequels().into_iter();
+            sequels.filter_map(|sequel| Some(sequel.run(&mut |_, _| ())?.0)).collect()
+        };
+        assert_eq!(run(&[]), []);
+        assert_eq!(run(&[4, 1, 3]), [1, 3, 4]);
+        assert_eq!(run(&[5, 0, 2]), [0, 2, 5]);
+        assert_eq!(state.pending(), 0);
+    }
+
+    #[test]
+    fn a_thread_that_frees_requests_leaves_no_complete_one_behind() {
+        let mut state = RendezvousState::default();
+        let request = || request::take(0, 0, RequestKind::Send).expect("a slot");
+        // SAFETY: this thread has the request, which nobody else knows.
+        let complete = |id| assert!(unsafe { request::complete(id, Outcome::empty()) }.is_none());
+        let active = request();
+        state.abandon(active);
+        for _ in 0..10 * CHECKS {
+            let id = request();
+            complete(id);
+            state.abandon(id);
+            assert_eq!(state.pending(), 1);
+        }
+        complete(active);
+        state.release_abandoned();
+        assert_eq!(state.pending(), 0);
+    }
+}

@@ -279,6 +279,14 @@ fn a_rank_with_another_number_of_vnis_is_refused() {
 }
 
 #[test]
+#[should_panic(expected = "its network is verbs;ofi_rxm of libfabric and this process's is ")]
+fn a_rank_in_another_network_is_refused() {
+    let from = port(&provider(), 0, 22, 4);
+    from.know(1, "4:1::00:there:verbs+ofi_rxm");
+    send(&from, 1, Traffic::Eager, 0, 8);
+}
+
+#[test]
 #[should_panic(expected = "rank 2 on another machine cannot be reached: rank 2 has left no word")]
 fn a_rank_without_an_address_is_named() {
     let from = port(&provider(), 0, 4, 4);

@@ -35,3 +35,12 @@ fn a_rank_that_leaves_twice_is_missed_neither_time() {
     leave(&other, &one);
     assert!(one.acquaintances().is_empty());
 }
+
+#[test]
+fn a_message_that_was_just_sent_keeps_its_rank_from_leaving() {
+    let (one, other) = acquainted(21);
+    drain(&one, &other);
+    assert!(send(&one, 1, Traffic::Eager, 0, 8));
+    assert!(!one.is_drained(), "the provider has not said that it has sent it");
+    drain(&one, &other);
+}
