@@ -80,7 +80,7 @@ impl Fabric {
             Ok(mapping) => Ok(SharedMemory { mapping, file: Some((shared.clone(), range)), owned: true }),
             Err(error) => {
                 // The error of the mapping is the one to report.
-                let _ = shared.file.with(|file| discard(file, offset, len));
+                let _ = shared.give_back(range);
                 Err(error)
             }
         }
@@ -96,10 +96,15 @@ impl Fabric {
     }
 }
 
+/// The bytes of the file that a range of `len` bytes has to itself.
+fn room_of(len: u64) -> u64 {
+    len.next_multiple_of(GRANULE)
+}
+
 impl Shared {
     /// Allocates `len` bytes of the file at a place that no other range has.
     fn reserve_and_allocate(&self, len: usize, allocate: Allocate) -> io::Result<u64> {
-        let room = (len as u64).next_multiple_of(GRANULE);
+        let room = room_of(len as u64);
         // SAFETY: the mapping is live.
         let allocated = unsafe { self.geometry.allocated(self.mapping.as_ptr()) };
         // SAFETY: the mapping is live, and this is an atomic.
@@ -114,6 +119,12 @@ impl Shared {
             let _ = allocated.compare_exchange(before + room, before, Ordering::Relaxed, Ordering::Relaxed);
         }
         result.map(|()| offset)
+    }
+
+    /// Gives the pages of a range back to the system.
+    fn give_back(&self, range: SharedRange) -> io::Result<()> {
+        // With the rest of the last page, which nobody else has: the system frees whole pages alone.
+        self.file.with(|file| discard(file, range.offset, room_of(range.len) as usize))
     }
 
     fn map(&self, range: SharedRange) -> io::Result<Mapping> {
@@ -147,7 +158,7 @@ impl SharedMemory {
     pub fn discard(&self) {
         if let (true, Some((shared, range))) = (self.owned, &self.file) {
             // A failure leaves the memory in use until the job ends.
-            let _ = shared.file.with(|file| discard(file, range.offset, range.len as usize));
+            let _ = shared.give_back(*range);
         }
     }
 }
@@ -162,6 +173,8 @@ impl Drop for SharedMemory {
 mod tests {
     use super::*;
     use heddle_bootstrap::{JobControl, Mechanism, World};
+    use std::fs::File;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn other_processes_see_what_one_has_allocated() {
@@ -183,6 +196,24 @@ mod tests {
         drop(mine);
         // SAFETY: the mapping has this length, and no other thread uses it.
         assert_eq!(unsafe { seen.as_ptr().wrapping_add(99_999).read() }, 0, "the memory was given back");
+    }
+
+    #[test]
+    fn no_page_of_dropped_memory_is_kept() {
+        let job = JobControl::create(1).expect("the memory of a job");
+        let fabric = Fabric::attach(&job.world_of(0).expect("the job is there"), 1).expect("attached");
+        let shared = fabric.shared.clone().expect("a job");
+        let blocks = || {
+            let file = shared.file.with(|file| file.try_clone_to_owned()).expect("one more descriptor");
+            File::from(file).metadata().expect("a file").blocks()
+        };
+        let before = blocks();
+        for len in [1, 4096, 4097, 100_001] {
+            let memory = fabric.allocate(len).expect("memory");
+            assert!(blocks() > before, "{len} bytes have pages");
+            drop(memory);
+            assert_eq!(blocks(), before, "pages of {len} bytes are left");
+        }
     }
 
     #[test]
