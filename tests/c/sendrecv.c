@@ -116,6 +116,19 @@ static void chain(void) {
     if (left == MPI_PROC_NULL) CHECK_EQ(status.MPI_TAG, MPI_ANY_TAG);
 }
 
+// A wrong source is found before anything is sent.
+static void wrong_source(void) {
+    int out = 1, in = 0, flag = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Sendrecv(&out, 1, MPI_INT, 0, 7, &in, 1, MPI_INT, 5, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Sendrecv_replace(&out, 1, MPI_INT, 0, 7, 5, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Isendrecv(&out, 1, MPI_INT, 0, 7, &in, 1, MPI_INT, 5, 7, MPI_COMM_SELF, &request), MPI_ERR_RANK);
+    CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    CHECK_EQ(flag, 0);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+}
+
 int main(int argc, char **argv) {
     check_start(argc, argv);
     to = (check_rank + 1) % check_size;
@@ -129,5 +142,6 @@ int main(int argc, char **argv) {
     self_in_order(MPI_COMM_WORLD, check_rank);
     different_types();
     chain();
+    wrong_source();
     return check_finish();
 }

@@ -38,6 +38,13 @@ int main(int argc, char **argv) {
     char *in_the_way = mmap(lowest() + ROOM, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (!CHECK(in_the_way != MAP_FAILED)) return check_finish();
 
+    // A buffered send whose copy needs a request of its own.
+    static char large[1 << 17], copy[sizeof large];
+    static char room[sizeof large + MPI_BSEND_OVERHEAD];
+    MPI_Request buffered;
+    CHECK_OK(MPI_Comm_attach_buffer(MPI_COMM_SELF, room, sizeof room));
+    CHECK_OK(MPI_Bsend_init(large, sizeof large, MPI_CHAR, 0, TOO_MANY + 3, MPI_COMM_SELF, &buffered));
+
     // Two messages that wait for their receives.
     int value = 5, got = 0, flag = 0, posted = 1;
     for (int i = 1; i <= 2; i++) CHECK_OK(MPI_Send(&value, 1, MPI_INT, 0, TOO_MANY + i, MPI_COMM_SELF));
@@ -51,13 +58,13 @@ int main(int argc, char **argv) {
 
     // Each operation that needs one more request fails, again and again, and changes nothing.
     MPI_Request request;
-    static char large[1 << 17];
     for (int i = 0; i < 3; i++) {
         CHECK_CLASS(MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
         CHECK_CLASS(MPI_Issend(&value, 1, MPI_INT, 0, TOO_MANY, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
         CHECK_CLASS(MPI_Isend(large, sizeof large, MPI_CHAR, 0, TOO_MANY, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
         CHECK_CLASS(MPI_Send_init(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
         CHECK_CLASS(MPI_Isendrecv(&value, 1, MPI_INT, 0, TOO_MANY, &got, 1, MPI_INT, 0, TOO_MANY, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+        CHECK_CLASS(MPI_Start(&buffered), MPI_ERR_NO_MEM);
     }
     CHECK_OK(MPI_Iprobe(0, TOO_MANY, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
     CHECK(!flag);
@@ -94,5 +101,11 @@ int main(int argc, char **argv) {
     for (int i = 0; i < posted; i++) wrong += in[i] != i;
     CHECK_EQ(wrong, 0);
     CHECK_OK(MPI_Sendrecv(&value, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    // The send that could not be started was not, and its room was given back.
+    if (CHECK_OK(MPI_Start(&buffered))) {
+        CHECK_OK(MPI_Wait(&buffered, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Recv(copy, sizeof copy, MPI_CHAR, 0, TOO_MANY + 3, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Request_free(&buffered));
+    }
     return check_finish();
 }
