@@ -167,6 +167,122 @@ static void without_messages(MPI_Comm comm) {
     free(in);
 }
 
+// A function x -> a * x + b; those of two ranks, one after the other, in their order.
+struct function {
+    uint64_t a, b;
+};
+
+static struct function after(struct function first, struct function then) {
+    return (struct function){first.a * then.a, first.a * then.b + first.b};
+}
+
+static void compose(void *in, void *inout, int *len, MPI_Datatype *type) {
+    struct function *first = in, *then = inout;
+    (void)type;
+    for (int i = 0; i < *len; i++) then[i] = after(first[i], then[i]);
+}
+
+static struct function function_of(int rank, int i) { return (struct function){(uint64_t)rank + 2, (uint64_t)(i % 1000 + rank)}; }
+
+static void fill(struct function *all, int n) {
+    for (int i = 0; i < n; i++) all[i] = function_of(check_rank, i);
+}
+
+// The functions of the first ranks together.
+static void is_composed(const struct function *all, int n, int ranks, int first, const char *what) {
+    for (int i = 0; i < n; i++) {
+        struct function want = function_of(0, first + i);
+        for (int r = 1; r < ranks; r++) want = after(want, function_of(r, first + i));
+        if (!check_that(all[i].a == want.a && all[i].b == want.b, __FILE__, __LINE__, what)) return;
+    }
+}
+
+// An operator that does not commute, on operands that the results replace.
+static void in_order(MPI_Comm comm) {
+    enum { MOST = 4000 };
+    static const int counts[] = {1, 30, 600, MOST};
+    struct function *all = check_alloc(MOST * sizeof *all);
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Request request;
+    CHECK_OK(MPI_Type_contiguous(2, MPI_UINT64_T, &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    CHECK_OK(MPI_Op_create(compose, 0, &op));
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        int n = counts[c], share = n / check_size;
+        for (int root = 0; root < check_size; root++) {
+            fill(all, n);
+            CHECK_OK(MPI_Reduce(check_rank == root ? MPI_IN_PLACE : all, all, n, type, op, root, comm));
+            if (check_rank == root) is_composed(all, n, check_size, 0, "MPI_Reduce in place");
+        }
+        fill(all, n);
+        CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, all, n, type, op, comm));
+        is_composed(all, n, check_size, 0, "MPI_Allreduce in place");
+        fill(all, n);
+        CHECK_OK(MPI_Scan(MPI_IN_PLACE, all, n, type, op, comm));
+        is_composed(all, n, check_rank + 1, 0, "MPI_Scan in place");
+        fill(all, n);
+        CHECK_OK(MPI_Exscan(MPI_IN_PLACE, all, n, type, op, comm));
+        if (check_rank > 0) is_composed(all, n, check_rank, 0, "MPI_Exscan in place");
+        fill(all, n);
+        CHECK_OK(MPI_Reduce_scatter_block(MPI_IN_PLACE, all, share, type, op, comm));
+        is_composed(all, share, check_size, check_rank * share, "MPI_Reduce_scatter_block in place");
+        CHECK_OK(MPI_Allreduce_init(MPI_IN_PLACE, all, n, type, op, comm, MPI_INFO_NULL, &request));
+        for (int i = 0; i < 2; i++) {
+            fill(all, n);
+            CHECK_OK(MPI_Start(&request));
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+            is_composed(all, n, check_size, 0, "a persistent MPI_Allreduce in place");
+        }
+        CHECK_OK(MPI_Request_free(&request));
+    }
+    CHECK_OK(MPI_Op_free(&op));
+    CHECK_OK(MPI_Type_free(&type));
+    free(all);
+}
+
+// Two operations at once, of which the first has to wait for its root: data of the second do not come to its place.
+static void apart(void) {
+    for (int late = 0; late < check_size; late++)
+        for (int early = 0; early < check_size; early++) {
+            MPI_Comm comm;
+            MPI_Request requests[2];
+            int first = check_rank == late ? 1 : -1, second = check_rank == early ? 2 : -1;
+            if (early == late) continue;
+            CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+            CHECK_OK(MPI_Bcast_init(&first, 1, MPI_INT, late, comm, MPI_INFO_NULL, &requests[0]));
+            if (check_rank == late) CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, early, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            CHECK_OK(MPI_Start(&requests[0]));
+            CHECK_OK(MPI_Ibcast(&second, 1, MPI_INT, early, comm, &requests[1]));
+            if (check_rank == early) CHECK_OK(MPI_Send(NULL, 0, MPI_INT, late, 1, MPI_COMM_WORLD));
+            CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+            CHECK(first == 1 && second == 2);
+            CHECK_OK(MPI_Request_free(&requests[0]));
+            CHECK_OK(MPI_Comm_free(&comm));
+        }
+}
+
+// The data of a persistent operation are the program's again only when all have read them.
+static void read_by_all(MPI_Comm comm) {
+    enum { COUNT = 1 << 19, ROUNDS = 10 };
+    double *data = check_alloc(COUNT * sizeof *data);
+    MPI_Request request;
+    CHECK_OK(MPI_Bcast_init(data, COUNT, MPI_DOUBLE, 0, comm, MPI_INFO_NULL, &request));
+    for (int round = 0; round < ROUNDS; round++) {
+        int wrong = 0;
+        for (int i = 0; i < COUNT; i++) data[i] = check_rank == 0 ? i + round : -1;
+        // The others begin when the root is about to wait.
+        if (check_rank != 0) CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, 0, 1, comm, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Start(&request));
+        for (int r = 1; r < check_size && check_rank == 0; r++) CHECK_OK(MPI_Send(NULL, 0, MPI_INT, r, 1, comm));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        for (int i = 0; i < COUNT; i++) wrong += data[i] != i + round;
+        CHECK_EQ(wrong, 0);
+    }
+    CHECK_OK(MPI_Request_free(&request));
+    free(data);
+}
+
 static void disagreements(MPI_Comm comm) {
     char data[16] = "";
     int error;
@@ -174,6 +290,8 @@ static void disagreements(MPI_Comm comm) {
     // Another number of bytes. Not every rank has its message from rank 0.
     error = MPI_Bcast(data, check_rank == 0 ? 8 : 4, MPI_CHAR, 0, comm);
     if (ON_BLACKBOARD || check_rank <= 1) CHECK_EQ(error == MPI_SUCCESS, check_rank == 0);
+    error = MPI_Bcast(data, check_rank == 0 ? 4 : 8, MPI_CHAR, 0, comm);
+    if (ON_BLACKBOARD || check_rank <= 1) CHECK_CLASS(error, check_rank == 0 ? MPI_SUCCESS : MPI_ERR_COUNT);
     if (ON_BLACKBOARD) {
         // Another operation: messages would wait for ever.
         error = check_rank == 0 ? MPI_Bcast(data, 1, MPI_CHAR, 0, comm) : MPI_Barrier(comm);
@@ -182,6 +300,11 @@ static void disagreements(MPI_Comm comm) {
         error = check_rank == 0 ? MPI_Ibcast(data, 1, MPI_CHAR, 0, comm, &request) : MPI_Ibarrier(comm, &request);
         CHECK_OK(error);
         CHECK_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS, check_rank == 0);
+    }
+    if (ON_BLACKBOARD) {
+        // Another operation with as many bytes.
+        error = check_rank == 0 ? MPI_Bcast(data, 0, MPI_CHAR, 0, comm) : MPI_Barrier(comm);
+        CHECK_CLASS(error, check_rank == 0 ? MPI_SUCCESS : MPI_ERR_OTHER);
     }
     // The communicator goes on.
     CHECK_OK(MPI_Barrier(comm));
@@ -194,6 +317,9 @@ int main(int argc, char **argv) {
     MPI_Comm comm = fresh();
     counted(comm);
     mixed(comm);
+    in_order(comm);
+    apart();
+    read_by_all(comm);
     without_messages(comm);
     disagreements(comm);
     CHECK_OK(MPI_Comm_free(&comm));
