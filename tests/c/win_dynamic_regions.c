@@ -159,6 +159,25 @@ static void element_with_a_gap(void) {
     CHECK_OK(MPI_Win_detach(win, &pair.value));
 }
 
+// Regions that come and go, and as many at once as a window has room for.
+static void many_regions(void) {
+    enum { MOST = 4096 };
+    static char bytes[2 * MOST + 2];
+    for (int i = 0; i < MOST + 100; i++) {
+        CHECK_OK(MPI_Win_attach(win, bytes, 1));
+        CHECK_OK(MPI_Win_detach(win, bytes));
+    }
+    if (oracle) return;
+    for (int i = 0; i < MOST; i++) CHECK_OK(MPI_Win_attach(win, bytes + 2 * i, 1));
+    CHECK_CLASS(MPI_Win_attach(win, bytes + 2 * MOST, 1), MPI_ERR_RMA_ATTACH);
+    CHECK_OK(MPI_Win_detach(win, bytes + 2 * 7));
+    CHECK_OK(MPI_Win_attach(win, bytes + 2 * MOST, 1));
+    CHECK_OK(MPI_Win_detach(win, bytes + 2 * MOST));
+    for (int i = 0; i < MOST; i++) {
+        if (i != 7) CHECK_OK(MPI_Win_detach(win, bytes + 2 * i));
+    }
+}
+
 int main(int argc, char **argv) {
     check_start(argc, argv);
     next = (check_rank + 1) % check_size, before = (check_rank + check_size - 1) % check_size;
@@ -168,6 +187,7 @@ int main(int argc, char **argv) {
     neighbours();
     blocks();
     element_with_a_gap();
+    many_regions();
     CHECK_OK(MPI_Win_unlock_all(win));
     CHECK_OK(MPI_Win_free(&win));
     return check_finish();

@@ -81,6 +81,7 @@ static void epochs(void) {
     CHECK_OK(MPI_Win_post(self, 0, win));
     CHECK_CLASS(MPI_Win_post(self, 0, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_fence(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
     CHECK_OK(MPI_Win_start(self, 0, win));
     CHECK_CLASS(MPI_Win_start(self, 0, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win), MPI_ERR_RMA_SYNC);
@@ -203,6 +204,14 @@ static void arguments_of_operations(void) {
     }
     CHECK_CLASS(PUT(origin, 2, MPI_LONG, next, N - 1, 2, MPI_LONG), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(PUT(origin, 2, MPI_LONG, next, N - 1, 1, pair), MPI_ERR_RMA_RANGE);
+    // Before it: data of a type that begins below its displacement.
+    MPI_Datatype below;
+    CHECK_OK(MPI_Type_create_hindexed(1, (int[]){1}, (MPI_Aint[]){-(MPI_Aint)sizeof(long)}, MPI_LONG, &below));
+    CHECK_OK(MPI_Type_commit(&below));
+    CHECK_CLASS(PUT(origin, 1, MPI_LONG, next, 0, 1, below), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(MPI_Get(result, 1, MPI_LONG, next, 0, 1, below, win), MPI_ERR_RMA_RANGE);
+    CHECK_OK(PUT(origin, 1, MPI_LONG, next, 1, 1, below));
+    CHECK_OK(MPI_Type_free(&below));
     CHECK_CLASS(MPI_Get_accumulate(origin, 2, MPI_LONG, result, 2, MPI_LONG, next, N - 1, 2, MPI_LONG, MPI_SUM, win),
                 MPI_ERR_RMA_RANGE);
     MPI_Count many = (MPI_Count)1 << 36, too_many = (MPI_Count)1 << 61;

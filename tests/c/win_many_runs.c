@@ -71,6 +71,33 @@ static void attempt(struct flavored *at, int target_layout, int origin_layout, i
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+// Runs of several numbers each, far apart: a list of them has more bytes than one of single numbers.
+static void longer_runs(struct flavored *at) {
+    enum { COUNT = 560, BLOCK = 6, APART = 64, BYTES = COUNT * APART * sizeof(int) };
+    static int data[COUNT * BLOCK], back[COUNT * BLOCK];
+    int next = (check_rank + 1) % check_size, before = (check_rank + check_size - 1) % check_size;
+    int *memory = (int *)at->memory;
+    MPI_Datatype blocks;
+    _Static_assert(BYTES <= INTS * sizeof(int), "the window has room");
+    CHECK_OK(MPI_Type_vector(COUNT, BLOCK, APART, MPI_INT, &blocks));
+    CHECK_OK(MPI_Type_commit(&blocks));
+    memset(memory, 0, BYTES);
+    memset(back, 0, sizeof back);
+    for (int i = 0; i < COUNT * BLOCK; i++) data[i] = check_rank * COUNT * BLOCK + i + 1;
+    CHECK_OK(MPI_Win_fence(0, at->win));
+    CHECK_OK(MPI_Put(data, COUNT * BLOCK, MPI_INT, next, at->bases[next], 1, blocks, at->win));
+    CHECK_OK(MPI_Win_fence(0, at->win));
+    for (int i = 0; i < COUNT * APART; i++) {
+        int k = i % APART < BLOCK ? i / APART * BLOCK + i % APART : -1;
+        if (!CHECK_EQ(memory[i], k < 0 ? 0 : before * COUNT * BLOCK + k + 1)) break;
+    }
+    CHECK_OK(MPI_Get(back, COUNT * BLOCK, MPI_INT, next, at->bases[next], 1, blocks, at->win));
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, at->win));
+    CHECK(memcmp(back, data, sizeof data) == 0);
+    CHECK_OK(MPI_Type_free(&blocks));
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 static void every_flavor(int *places[LAYOUTS]) {
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
         struct flavored at = flavored_make(flavor, INTS * sizeof(int), MPI_COMM_WORLD);
@@ -78,6 +105,7 @@ static void every_flavor(int *places[LAYOUTS]) {
             attempt(&at, target, -1, places);
             attempt(&at, target, (target + 1) % LAYOUTS, places);
         }
+        longer_runs(&at);
         flavored_free(&at);
     }
 }
