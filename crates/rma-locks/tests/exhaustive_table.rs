@@ -136,6 +136,12 @@ fn check(memory: &[Vec<u64>], heap: usize, keys: &[&[u64]], notes: usize) -> Opt
     if inserted != there || there.windows(2).any(|pair| pair[0] == pair[1]) {
         return Some(format!("{inserted:?} were inserted, {there:?} are there: {memory:?}"));
     }
+    // A process whose key was there keeps one place at most.
+    let is_known = |p: usize| (0..keys[p].len()).any(|index| memory[p][notes + 2 * index] == KNOWN);
+    let (taken, keepers) = ((words[1] as usize).min(heap), (0..keys.len()).filter(|p| is_known(*p)).count());
+    if taken > there.len().saturating_sub(1) + keepers {
+        return Some(format!("{taken} places are taken, for {there:?}: {memory:?}"));
+    }
     // A place that a process keeps for its next key is lost for others.
     let idle_places = heap + 1 - there.len();
     (refused > 0 && idle_places >= keys.len())
@@ -166,6 +172,7 @@ fn compare_and_swap() {
             (1, &[&[1], &[2], &[3]]),
             (4, &[&[1, 2], &[3, 4]]),
             (3, &[&[1, 2, 3], &[3, 2]]),
+            (4, &[&[1, 2, 3], &[2, 3]]),
         ],
     );
     if is_long() {

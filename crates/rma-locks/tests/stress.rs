@@ -169,3 +169,35 @@ fn simple_locks() {
     });
     assert_eq!(counted, ROUNDS as u64);
 }
+
+#[test]
+fn a_refused_attempt_changes_nothing() {
+    let memory = Memory::of(1, QueueRw::words(1));
+    let process = Process { rank: 0, memory: &memory };
+    let (spin, rw, queue_rw) = (Spin { home: 0, word: 0 }, SimpleRw { home: 0, word: 0 }, QueueRw::new(1, 1));
+    now(spin.acquire(&process));
+    assert!(!now(spin.try_acquire(&process)));
+    now(spin.release(&process));
+    now(rw.acquire_write(&process));
+    assert!(!now(rw.try_acquire_read(&process)) && !now(rw.try_acquire_write(&process)));
+    now(rw.release_write(&process));
+    assert!(now(rw.try_acquire_write(&process)), "no reader is counted");
+    now(rw.release_write(&process));
+    now(queue_rw.acquire_write(&process, 0));
+    assert!(!now(queue_rw.try_acquire_read(&process, 0)) && !now(queue_rw.try_acquire_write(&process, 0)));
+    now(queue_rw.release_write(&process, 0));
+    assert!(now(queue_rw.try_acquire_write(&process, 0)), "no reader is counted");
+    // In order, by the queues alone, and with the word before them.
+    for bypasses in [0, 1] {
+        let layout = Layout::flat(1, 1);
+        let memory = Memory::of(1, Fissile::words(&layout));
+        let (process, fissile) =
+            (Process { rank: 0, memory: &memory }, Fissile::new(layout, vec![], bypasses));
+        now(fissile.acquire(&process, 0));
+        assert!(!now(fissile.try_acquire(&process, 0)));
+        now(fissile.release(&process, 0));
+        assert!(now(fissile.try_acquire(&process, 0)));
+        now(fissile.release(&process, 0));
+        now(fissile.acquire(&process, 0));
+    }
+}

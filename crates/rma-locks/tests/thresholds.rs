@@ -1,7 +1,7 @@
 //! What each threshold of the paper decides: who gets the lock next. Processes go one step after the other,
 //! so that the order is the same each time.
 
-use heddle_rma_locks::{Fissile, FissileRw, Layout, Rank, Rma, RmaMcs, RmaRw, Word};
+use heddle_rma_locks::{Fissile, FissileRw, Layout, QueueRw, Rank, Rma, RmaMcs, RmaRw, Word};
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -28,6 +28,8 @@ struct Shared {
     words: Vec<Vec<u64>>,
     grants: Vec<Rank>,
     counted_at: Vec<Rank>,
+    /// A look that ends a wait for a while is answered a step later, so that others may come in between.
+    late: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -95,7 +97,7 @@ impl Rma for Process {
 
     async fn wait_a_while(&self, target: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> Option<u64> {
         let mut looks = 0;
-        poll_fn(|_| {
+        let answer = poll_fn(|_| {
             let value = self.value(target, word);
             looks += 1;
             match is_over(value) {
@@ -104,7 +106,11 @@ impl Rma for Process {
                 false => Poll::Pending,
             }
         })
-        .await
+        .await;
+        if self.shared.borrow().late {
+            pause().await;
+        }
+        answer
     }
 }
 
@@ -172,6 +178,7 @@ enum Lock {
     Rw(RmaRw),
     Fissile(Fissile),
     FissileRw(FissileRw),
+    QueueRw(QueueRw),
 }
 
 const HOME: Rank = 0;
@@ -183,6 +190,7 @@ impl Lock {
             Lock::Rw(lock) => lock.acquire_write(&process).await,
             Lock::Fissile(lock) => lock.acquire(&process, HOME).await,
             Lock::FissileRw(lock) => lock.acquire_write(&process, HOME).await,
+            Lock::QueueRw(lock) => lock.acquire_write(&process, HOME).await,
         }
         process.is_granted();
         pause().await;
@@ -191,6 +199,7 @@ impl Lock {
             Lock::Rw(lock) => lock.release_write(&process).await,
             Lock::Fissile(lock) => lock.release(&process, HOME).await,
             Lock::FissileRw(lock) => lock.release_write(&process, HOME).await,
+            Lock::QueueRw(lock) => lock.release_write(&process, HOME).await,
         }
     }
 
@@ -198,6 +207,7 @@ impl Lock {
         match &self {
             Lock::Rw(lock) => lock.acquire_read(&process).await,
             Lock::FissileRw(lock) => lock.acquire_read(&process).await,
+            Lock::QueueRw(lock) => lock.acquire_read(&process, HOME).await,
             Lock::Mcs(_) | Lock::Fissile(_) => unreachable!("these have no readers"),
         }
         process.is_granted();
@@ -207,6 +217,7 @@ impl Lock {
         match &self {
             Lock::Rw(lock) => lock.release_read(&process).await,
             Lock::FissileRw(lock) => lock.release_read(&process).await,
+            Lock::QueueRw(lock) => lock.release_read(&process, HOME).await,
             Lock::Mcs(_) | Lock::Fissile(_) => unreachable!("these have no readers"),
         }
     }
@@ -311,6 +322,57 @@ fn check_readers_of_a_head() {
     assert_eq!(order_with_a_late_reader(&lock(0), 2), [0, 1, 3]);
     assert_eq!(order_with_a_late_reader(&lock(1), 2), [0, 3, 1]);
     assert_eq!(order_with_a_late_reader(&lock(1), 2 * PATIENCE), [0, 1, 3]);
+}
+
+/// How often process 0, which comes again and again, has the lock before process 1, which waits as the first.
+fn entries_past_the_first(lock: &Lock, reads: bool) -> usize {
+    let mut run = Run::new(2, FissileRw::words(&Layout::flat(2, 2)));
+    run.shared.borrow_mut().late = true;
+    let (comes_again, process) = (lock.clone(), run.process(0));
+    run.start(async move {
+        for _ in 0..50 {
+            comes_again.clone().write(process.clone()).await;
+            pause().await;
+        }
+    });
+    let (lock, process) = (lock.clone(), run.process(1));
+    run.start(async move { if reads { lock.read(process, 1).await } else { lock.write(process).await } });
+    run.end().iter().position(|rank| *rank == 1).expect("it gets the lock")
+}
+
+#[test]
+fn so_many_attempts_of_the_first_fail_before_nobody_else_may_enter() {
+    for attempts in [1, 4] {
+        let layout = || Layout::flat(2, 2);
+        let queue_rw = Lock::QueueRw(QueueRw::new(2, attempts));
+        let fissile = Lock::Fissile(Fissile::new(layout(), vec![], 99).with_attempts(attempts));
+        let fissile_rw = Lock::FissileRw(FissileRw::new(layout(), vec![], 1, 99).with_attempts(attempts));
+        // With the entry before it waits; the head of the word's queue looks once more.
+        let cases = [
+            (&queue_rw, false, 1),
+            (&queue_rw, true, 1),
+            (&fissile, false, 2),
+            (&fissile_rw, false, 2),
+            (&fissile_rw, true, 1),
+        ];
+        for (lock, reads, others) in cases {
+            let entries = entries_past_the_first(lock, reads);
+            assert_eq!(entries, attempts as usize + others, "{lock:?}, reads: {reads}");
+        }
+    }
+}
+
+#[test]
+fn so_many_processes_pass_those_that_wait() {
+    for bypasses in [1, 4] {
+        let layout = || Layout::flat(2, 2);
+        let fissile = Lock::Fissile(Fissile::new(layout(), vec![], bypasses).with_attempts(99));
+        let fissile_rw = Lock::FissileRw(FissileRw::new(layout(), vec![], 1, bypasses).with_attempts(99));
+        for lock in [&fissile, &fissile_rw] {
+            // With the entry before it waits.
+            assert_eq!(entries_past_the_first(lock, false), bypasses as usize + 1, "{lock:?}");
+        }
+    }
 }
 
 #[test]
