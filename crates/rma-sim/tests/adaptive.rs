@@ -123,7 +123,7 @@ fn follows_patience(name: &str, thresholds: impl Fn((u64, u64)) -> Tuned) {
     );
     assert!(waits < 0.5 * most_waits, "{name} is not lowered");
     assert!(least_rate < 0.8 * most_rate, "{name} matters");
-    assert!(rate > 0.9 * most_rate, "{name} is not raised");
+    assert!(rate > 0.97 * most_rate, "{name} is not raised: {rate} of {most_rate}");
 }
 
 #[test]
