@@ -1,5 +1,6 @@
-//! A job's command line in a file (MPI 5.0, section 11.5, "Form B"): each line is a block of ranks, as if a `:`
-//! stood between them. Lines that begin with `#` are comments, and one that ends with `\` goes on in the next.
+//! A job's command line in a file (MPI 5.0, section 11.5, "Form B"): each line is a block of ranks, as if a
+//! `:` stood between them. Lines that begin with `#` are comments, and one that ends with `\` goes on in the
+//! next.
 //! Words are divided and quoted as in a shell, which expands nothing.
 
 use std::ffi::OsString;
@@ -45,7 +46,8 @@ mod tests {
 
     #[test]
     fn lines_are_blocks() {
-        let text = "# a job\n-n 2 ./ocean -v\n\n  # and more\n-n 3 -env A 'b c' \\\n   ./atmos --at \"x y\"\n";
+        let text =
+            "# a job\n-n 2 ./ocean -v\n\n  # and more\n-n 3 -env A 'b c' \\\n   ./atmos --at \"x y\"\n";
         let first = ["-n", "2", "./ocean", "-v", ":"];
         let second = ["-n", "3", "-env", "A", "b c", "./atmos", "--at", "x y"];
         assert_eq!(words_of(text).expect("words"), [&first[..], &second[..]].concat());

@@ -195,8 +195,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Lets ranks give less than is expected of them, as all other libraries do here, unless the program is to
-    /// keep to the standard.
+    /// Lets ranks give less than is expected of them, as all other libraries do here, unless the program is
+    /// to keep to the standard.
     pub(super) fn take_less(&mut self) {
         let takes_less = !heddle_settings::is_strict();
         match &mut self.form {

@@ -12,7 +12,8 @@ use crate::harness::{Running, mpiexec};
 #[test]
 fn the_ranks_have_a_session_of_their_own() {
     // Field 6 of the file, by the shell's own means.
-    let report = mpiexec(&["-n", "3", "sh", "-c", "read -r _ _ _ _ _ session _ < /proc/$$/stat; echo $session"]);
+    let report =
+        mpiexec(&["-n", "3", "sh", "-c", "read -r _ _ _ _ _ session _ < /proc/$$/stat; echo $session"]);
     let sessions = report.sorted();
     assert_eq!(sessions.len(), 3, "{report:?}");
     assert!(sessions.iter().all(|session| *session == sessions[0]), "one for all ranks: {sessions:?}");
