@@ -49,7 +49,7 @@ pub(crate) struct Front {
 /// Divides the process, which must have a single thread, into front and launcher.
 ///
 /// # Errors
-/// What the system says if it refuses a pipe, a process or a descriptor.
+/// The system's error, if it refuses a pipe, a process or a descriptor.
 pub(crate) fn divide() -> io::Result<Side> {
     let (terminal, input) = TerminalInput::open()?.unzip();
     let front = Pid::this();
@@ -93,7 +93,7 @@ impl Front {
             match self.look() {
                 Ok(WaitStatus::Exited(_, status)) => self.end(status),
                 Ok(WaitStatus::Signaled(_, signal, _)) => self.end(128 + signal as i32),
-                // Of its own child only a system that refuses both calls says so.
+                // The system refuses both calls, so nobody can wait for the launcher.
                 Err(error) if error != Errno::EINTR => std::process::exit(1),
                 _ => {}
             }

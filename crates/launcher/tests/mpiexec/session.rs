@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use nix::pty::{OpenptyResult, openpty};
@@ -32,7 +33,6 @@ fn a_niceness_is_that_of_the_session_too() {
         Ok(())
     };
     let running = Running::start_with(&["-n", "1", "sh", "-c", script], &[], |command| {
-        use std::os::unix::process::CommandExt;
         // SAFETY: the closure makes one system call.
         unsafe { command.pre_exec(nice) }
     });
@@ -52,7 +52,6 @@ fn rank_0_reads_what_is_typed() {
     let script = "echo ready; read line; echo \"$HEDDLE_RANK read $line\"";
     let (reader, writer) = std::io::pipe().expect("a pipe");
     let running = Running::start_with(&["-n", "2", "sh", "-c", script], &[], |command| {
-        use std::os::unix::process::CommandExt;
         // SAFETY: the closure makes two system calls.
         unsafe { command.stdin(Stdio::from(slave)).stdout(writer).pre_exec(take_terminal) }
     });
