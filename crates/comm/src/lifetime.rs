@@ -8,11 +8,13 @@ use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::clock;
 use std::sync::OnceLock;
 
-/// Before MPI is initialised there are no collected objects.
-static COLLECTOR: OnceLock<Collector> = OnceLock::new();
+heddle_platform::per_process! {
+    /// Before MPI is initialised there are no collected objects.
+    static COLLECTOR: OnceLock<Collector> = OnceLock::new();
 
-/// True if freed objects are never destroyed.
-static NEVER: AtomicBool = AtomicBool::new(false);
+    /// True if freed objects are never destroyed.
+    static NEVER: AtomicBool = AtomicBool::new(false);
+}
 
 /// Applies the model's choice. `tables` holds the objects that are collected.
 pub fn configure(model: &Model, tables: &'static [&'static dyn Collected]) {

@@ -12,7 +12,9 @@ pub struct Process {
     thread_level: i32,
 }
 
-static PROCESS: OnceLock<Process> = OnceLock::new();
+heddle_platform::per_process! {
+    static PROCESS: OnceLock<Process> = OnceLock::new();
+}
 
 /// The process, if MPI is in use.
 ///

@@ -13,14 +13,18 @@ pub struct WorldModel {
     main_thread: u64,
 }
 
-static MADE: OnceLock<WorldModel> = OnceLock::new();
+heddle_platform::per_process! {
+    static MADE: OnceLock<WorldModel> = OnceLock::new();
+}
 
 const NEVER: u32 = 0;
 const RUNNING: u32 = 1;
 const FINALIZED: u32 = 2;
 
-/// The stage of the process: before, between or after `MPI_Init` and `MPI_Finalize`.
-static STAGE: AtomicU32 = AtomicU32::new(NEVER);
+heddle_platform::per_process! {
+    /// The stage of the process: before, between or after `MPI_Init` and `MPI_Finalize`.
+    static STAGE: AtomicU32 = AtomicU32::new(NEVER);
+}
 
 /// Returns true if `MPI_Init` has been called.
 pub fn is_initialized() -> bool {

@@ -1,8 +1,9 @@
 //! `MPI_Init` and `MPI_Finalize`.
 
 use crate::comm_management;
-use crate::life::{self, Use, comm_of_all};
+use crate::life::{self, Origin, Use, comm_of_all};
 use crate::loss;
+use heddle_bootstrap::World;
 use heddle_collective::{Part, Reduction, allreduce, run};
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::{Error, Result};
@@ -12,10 +13,13 @@ use heddle_comm::{Comm, CommRef, world_model};
 use heddle_datatype::types;
 use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::{self, Domain};
+use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, Mutex, PoisonError};
 
-static INITIALISING: Mutex<()> = Mutex::new(());
+heddle_platform::per_process! {
+    static INITIALISING: Mutex<()> = Mutex::new(());
+}
 
 /// Initialises MPI at a thread level (`MPI_THREAD_…`).
 ///
@@ -23,12 +27,24 @@ static INITIALISING: Mutex<()> = Mutex::new(());
 /// `MPI_ERR_OTHER` if it was initialised before, if the environment is inconsistent, or if the job's shared
 /// memory cannot be set up.
 pub fn initialize(thread_level: i32) -> Result<()> {
+    initialize_from(Origin::Environment, thread_level)
+}
+
+/// Initialises MPI at a thread level in a process whose place in the job, and whose settings, are given.
+///
+/// # Errors
+/// Those of [`initialize`].
+pub fn initialize_in(world: World, settings: Settings, thread_level: i32) -> Result<()> {
+    initialize_from(Origin::Given(Box::new((world, settings))), thread_level)
+}
+
+fn initialize_from(origin: Origin, thread_level: i32) -> Result<()> {
     let _one_at_a_time = INITIALISING.lock().unwrap_or_else(PoisonError::into_inner);
     if world_model::is_initialized() {
         let message = "MPI was initialised before in this process; it can be only once";
         return Err(Error::new(mpi::MPI_ERR_OTHER, message));
     }
-    let domain = life::begin(Use::World(thread_level))?;
+    let domain = life::begin(Use::World(thread_level), origin)?;
     heddle_comm::open_predefined(comm_of_all(domain, 0), self_comm(domain));
     world_model::begin(thread_level);
     Ok(())

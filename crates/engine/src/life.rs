@@ -22,7 +22,7 @@ use heddle_comm::{Comm, KeptComm};
 use heddle_comm::{datatype, lifetime, process, reference_counts};
 use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::Failure;
-use heddle_message::domain::{self, Domain, Prepared};
+use heddle_message::domain::{self, Domain, Network, Prepared};
 use heddle_message::error::Owner;
 use heddle_message::{losses, request};
 use heddle_model::counters;
@@ -41,6 +41,15 @@ pub(crate) enum Use {
     Session,
 }
 
+/// How the process learns its place in the job, and its settings, when the library starts.
+#[derive(Debug)]
+pub(crate) enum Origin {
+    /// From the environment, or from a launcher that the environment names.
+    Environment,
+    /// Both are given.
+    Given(Box<(World, Settings)>),
+}
+
 /// Who uses the library.
 #[derive(Debug, Default)]
 struct Life {
@@ -55,16 +64,18 @@ struct Life {
     ends_together: bool,
 }
 
-static LIFE: Mutex<Life> = Mutex::new(Life {
-    world: false,
-    had_world: false,
-    sessions: 0,
-    had_session: false,
-    ends_together: false,
-});
+heddle_platform::per_process! {
+    static LIFE: Mutex<Life> = Mutex::new(Life {
+        world: false,
+        had_world: false,
+        sessions: 0,
+        had_session: false,
+        ends_together: false,
+    });
 
-/// How often a use has begun or ended.
-static CHANGES: AtomicU64 = AtomicU64::new(0);
+    /// How often a use has begun or ended.
+    static CHANGES: AtomicU64 = AtomicU64::new(0);
+}
 
 /// The tables whose objects are collected.
 static COLLECTED: [&dyn Collected; 3] = [&heddle_comm::COMMS, &datatype::DERIVED, &window::WINS];
@@ -121,23 +132,23 @@ fn start_error(what: impl std::fmt::Display) -> Error {
 /// # Errors
 /// `MPI_ERR_OTHER` if the environment is inconsistent, if the job's shared memory cannot be set up, or if the
 /// offload threads cannot be started.
-pub(crate) fn begin(what: Use) -> Result<&'static Domain> {
+pub(crate) fn begin(what: Use, origin: Origin) -> Result<&'static Domain> {
     let mut life = Life::lock();
     life.add(what);
-    let started = start_if_needed(&life, what);
+    let started = start_if_needed(&life, what, origin);
     if started.is_err() {
         life.remove(what);
     }
     started
 }
 
-fn start_if_needed(life: &Life, what: Use) -> Result<&'static Domain> {
+fn start_if_needed(life: &Life, what: Use, origin: Origin) -> Result<&'static Domain> {
     let domain = match (domain::ever(), process::ever()) {
         (Some(domain), Some(process)) => {
             life.report(process.world())?;
             domain
         }
-        _ => first_start(life, what)?,
+        _ => first_start(life, what, origin)?,
     };
     if domain::running().is_none() {
         domain.return_to_network();
@@ -148,15 +159,15 @@ fn start_if_needed(life: &Life, what: Use) -> Result<&'static Domain> {
     Ok(domain)
 }
 
-fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
+fn first_start(life: &Life, what: Use, origin: Origin) -> Result<&'static Domain> {
     let thread_level = match what {
         Use::World(level) => level,
         Use::Session => mpi::MPI_THREAD_MULTIPLE,
     };
-    let settings = Settings::chosen().map_err(start_error)?;
-    let joining = Joining::begin(settings.bootstrap).map_err(start_error)?;
-    let network = domain::open_network(&settings, &joining)?;
-    let world = joining.join().map_err(start_error)?;
+    let (world, network, settings) = match origin {
+        Origin::Environment => join_job()?,
+        Origin::Given(given) => (given.0, None, given.1),
+    };
     let ends = (end_job as fn(&Failure) -> !, loss::survives as fn() -> bool);
     let prepared = Prepared::new(&world, network, &settings, thread_level, ends)?;
     life.report(&world)?;
@@ -173,6 +184,15 @@ fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
     process::describe(world, thread_level);
     end_without_launcher(end_as_orphan).map_err(start_error)?;
     Ok(domain)
+}
+
+/// Joins the job that the environment names, and opens the network to its other machines.
+fn join_job() -> Result<(World, Option<Network>, Settings)> {
+    let settings = Settings::chosen().map_err(start_error)?;
+    let joining = Joining::begin(settings.bootstrap).map_err(start_error)?;
+    let network = domain::open_network(&settings, &joining)?;
+    let world = joining.join().map_err(start_error)?;
+    Ok((world, network, settings))
 }
 
 /// Ends the job because memory ran out, a peer wrote garbage into a ring, or one cannot be reached.

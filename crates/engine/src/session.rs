@@ -1,6 +1,6 @@
 //! Sessions: their start and end, and the process sets that they name (MPI 5.0, section 11.3).
 
-use crate::life::{self, Use};
+use crate::life::{self, Origin, Use};
 use crate::loss;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
@@ -29,7 +29,7 @@ pub fn init(hints: &Entries, errhandler: usize) -> Result<usize> {
     if let Some((_, level)) = hints.iter().rfind(|(key, _)| key == THREAD_LEVEL) {
         check_level(level)?;
     }
-    life::begin(Use::Session)?;
+    life::begin(Use::Session, Origin::Environment)?;
     let requested = hints.iter().rfind(|(key, _)| key == MEMORY_KINDS).map_or("", |(_, kinds)| kinds);
     Ok(session::new_handle(errhandler, memory_kinds::supported(requested)))
 }

@@ -13,12 +13,12 @@ use heddle_platform::background::allowed_cores;
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
-use heddle_transport::{Fabric, Network, NetworkChoice, Survives, single_copy};
+use heddle_transport::{Fabric, NetworkChoice, Survives, single_copy};
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-pub use heddle_transport::Failure;
+pub use heddle_transport::{Failure, Network};
 
 /// The VNIs of a process, and what they share. It is made once and stays, so that
 /// references to it are `'static`.
@@ -44,11 +44,13 @@ pub struct Domain {
 /// The longest time that a process which leaves the network waits until it has told its peers.
 const LEAVING: Duration = Duration::from_secs(1);
 
-static DOMAIN: OnceLock<Domain> = OnceLock::new();
+heddle_platform::per_process! {
+    static DOMAIN: OnceLock<Domain> = OnceLock::new();
 
-/// The domain while MPI is in use: between `MPI_Init` and `MPI_Finalize`, or in a session. Every call loads
-/// it, so it is one word.
-static CURRENT: AtomicPtr<Domain> = AtomicPtr::new(null_mut());
+    /// The domain while MPI is in use: between `MPI_Init` and `MPI_Finalize`, or in a session. Every call
+    /// loads it, so it is one word.
+    static CURRENT: AtomicPtr<Domain> = AtomicPtr::new(null_mut());
+}
 
 /// The domain, if MPI is in use.
 ///

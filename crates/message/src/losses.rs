@@ -25,9 +25,11 @@ static MEMBERS: OnceLock<Members> = OnceLock::new();
 /// Without communicators sources are world ranks.
 const OF_WORLD: Members = Members { world_rank: |_, rank| usize::try_from(rank).ok(), contain: |_, _| true };
 
-/// The communicators, by their contexts, whose receives or probes from any source have reported the loss of a
-/// rank.
-static REPORTED: Mutex<BTreeSet<(u64, usize)>> = Mutex::new(BTreeSet::new());
+heddle_platform::per_process! {
+    /// The communicators, by their contexts, whose receives or probes from any source have reported the loss
+    /// of a rank.
+    static REPORTED: Mutex<BTreeSet<(u64, usize)>> = Mutex::new(BTreeSet::new());
+}
 
 /// Sets how the members of communicators are found. Called before there are requests.
 pub fn set_members(members: Members) {

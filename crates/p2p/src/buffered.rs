@@ -29,7 +29,9 @@ pub enum AttachTo<'a> {
     Comm(&'a CommRef),
 }
 
-static OF_PROCESS: Mutex<Option<Arc<Attached>>> = Mutex::new(None);
+heddle_platform::per_process! {
+    static OF_PROCESS: Mutex<Option<Arc<Attached>>> = Mutex::new(None);
+}
 
 impl AttachTo<'_> {
     fn place(&self) -> &Mutex<Option<Arc<Attached>>> {

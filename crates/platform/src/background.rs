@@ -1,6 +1,7 @@
 //! Threads that the library starts in a program that does not know of them: the program's signals are not
 //! delivered to them, and they may be put on a core.
 
+use crate::per_process::in_this_process;
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::mpsc;
@@ -9,8 +10,8 @@ use std::thread::{Builder, JoinHandle};
 /// How many hardware threads a set of the kernel's can name.
 pub const MOST_CORES: usize = libc::CPU_SETSIZE as usize;
 
-/// Starts a thread of that name on which no signal is handled; if `core` is given, on the hardware thread of
-/// that number of the kernel's.
+/// Starts a thread of the caller's process of that name, on which no signal is handled; if `core` is given,
+/// on the hardware thread of that number of the kernel's.
 ///
 /// # Errors
 ///
@@ -20,6 +21,7 @@ pub fn start(
     core: Option<usize>,
     body: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
+    let body = in_this_process(body);
     let (tell, told) = mpsc::channel();
     let thread = without_signals(|| {
         Builder::new().name(name.to_owned()).spawn(move || {

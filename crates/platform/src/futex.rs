@@ -26,7 +26,41 @@ pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: S
 /// Wakes up to `count` threads that sleep on `word`; returns how many there were (0 under `loom`, which does
 /// not say).
 pub fn wake(word: &AtomicU32, count: u32, scope: Scope) -> u32 {
+    #[cfg(all(feature = "played-processes", not(loom)))]
+    if losses::is_lost() {
+        return 0;
+    }
     imp::wake(word, count, scope)
+}
+
+#[cfg(all(feature = "played-processes", not(loom)))]
+pub use losses::{lose_wakes, wakes_to_lose};
+
+/// Wake-ups that tests lose.
+#[cfg(all(feature = "played-processes", not(loom)))]
+mod losses {
+    use std::cell::Cell;
+
+    thread_local! {
+        static TO_LOSE: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// The next `number` calls of [`wake`](super::wake) by the calling thread reach nobody.
+    pub fn lose_wakes(number: u32) {
+        TO_LOSE.set(number);
+    }
+
+    /// How many of them are left.
+    #[must_use]
+    pub fn wakes_to_lose() -> u32 {
+        TO_LOSE.get()
+    }
+
+    pub(super) fn is_lost() -> bool {
+        let left = TO_LOSE.get();
+        TO_LOSE.set(left.saturating_sub(1));
+        left > 0
+    }
 }
 
 #[cfg(not(loom))]

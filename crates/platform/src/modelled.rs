@@ -51,12 +51,12 @@ macro_rules! array_of {
     };
 }
 
-/// Statics, of constant expressions.
+/// Statics, of constant expressions, of which each process has one.
 #[cfg(not(loom))]
 #[macro_export]
 macro_rules! statics {
     ($($(#[$attribute:meta])* static $name:ident: $type:ty = $value:expr;)*) => {
-        $($(#[$attribute])* static $name: $type = $value;)*
+        $crate::per_process! { $($(#[$attribute])* static $name: $type = $value;)* }
     };
 }
 

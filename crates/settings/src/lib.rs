@@ -399,7 +399,9 @@ fn default_vnis() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| 2 * cores.get()).clamp(4, 16)
 }
 
-static IN_FORCE: OnceLock<Settings> = OnceLock::new();
+heddle_platform::per_process! {
+    static IN_FORCE: OnceLock<Settings> = OnceLock::new();
+}
 
 /// The settings with which MPI was initialised; `None` before that.
 pub fn in_force() -> Option<&'static Settings> {

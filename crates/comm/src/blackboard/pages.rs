@@ -28,8 +28,10 @@ const FEW_PROCESSES: usize = 4;
 /// pages: a program may have thousands of communicators.
 const FEW_BLACKBOARDS: usize = 16;
 
-/// How many blackboards this process has allocated that are still there.
-static BLACKBOARDS: AtomicUsize = AtomicUsize::new(0);
+heddle_platform::per_process! {
+    /// How many blackboards this process has allocated that are still there.
+    static BLACKBOARDS: AtomicUsize = AtomicUsize::new(0);
+}
 
 /// Counts a blackboard that this process has allocated, as long as it is there.
 #[derive(Debug)]
@@ -63,9 +65,11 @@ impl Drop for Allocated {
 /// After this number of rounds a communicator has lived long enough for third pages to pay.
 const ROUNDS_BEFORE_THIRD: u32 = 64;
 
-/// Pages of this process from blackboards that are gone, for others to come: a communicator that lives for a
-/// few operations would spend more time on the allocation than on them.
-static SPARE: Mutex<Vec<SharedMemory>> = Mutex::new(Vec::new());
+heddle_platform::per_process! {
+    /// Pages of this process from blackboards that are gone, for others to come: a communicator that lives
+    /// for a few operations would spend more time on the allocation than on them.
+    static SPARE: Mutex<Vec<SharedMemory>> = Mutex::new(Vec::new());
+}
 const MOST_SPARE: usize = 16;
 
 fn spares() -> MutexGuard<'static, Vec<SharedMemory>> {

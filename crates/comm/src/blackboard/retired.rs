@@ -4,7 +4,9 @@
 use super::Blackboard;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-static RETIRED: Mutex<Vec<Blackboard>> = Mutex::new(Vec::new());
+heddle_platform::per_process! {
+    static RETIRED: Mutex<Vec<Blackboard>> = Mutex::new(Vec::new());
+}
 
 /// Gives back what no process needs any more.
 fn sweep(retired: &mut Vec<Blackboard>) {

@@ -10,14 +10,19 @@ use heddle_spec::constants as mpi;
 use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 
-/// These communicators, made once and never freed.
-static MADE: OnceLock<[Comm; 2]> = OnceLock::new();
-static MADE_CREATIONS: OnceLock<Comm> = OnceLock::new();
+heddle_platform::per_process! {
+    /// These communicators, made once and never freed.
+    static MADE: OnceLock<[Comm; 2]> = OnceLock::new();
 
-/// The communicators while calls may use them.
-static WORLD: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
-static SELF: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
-static CREATIONS: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
+    static MADE_CREATIONS: OnceLock<Comm> = OnceLock::new();
+
+    /// The communicators while calls may use them.
+    static WORLD: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
+
+    static SELF: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
+
+    static CREATIONS: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
+}
 
 /// Makes the library's own communicator visible, for the first time or again. It has all processes: on it
 /// travel the messages that make communicators without a parent.

@@ -22,10 +22,12 @@ struct Store {
     growth: Growth,
 }
 
-static STORE: Mutex<Store> = Mutex::new(Store::new());
+heddle_platform::per_process! {
+    static STORE: Mutex<Store> = Mutex::new(Store::new());
 
-/// The one pool of all threads behind its critical section, if the model wants that.
-static SHARED: OnceLock<Guarded<Store>> = OnceLock::new();
+    /// The one pool of all threads behind its critical section, if the model wants that.
+    static SHARED: OnceLock<Guarded<Store>> = OnceLock::new();
+}
 
 /// Makes the pool that the model wants, before there are requests.
 pub fn configure(model: &Model, sections: &Sections) {
@@ -35,8 +37,10 @@ pub fn configure(model: &Model, sections: &Sections) {
     FOR_EVERY_SEND.store(model.requests == Requests::Always, Ordering::Relaxed);
 }
 
-/// True if every nonblocking send has a request.
-static FOR_EVERY_SEND: AtomicBool = AtomicBool::new(false);
+heddle_platform::per_process! {
+    /// True if every nonblocking send has a request.
+    static FOR_EVERY_SEND: AtomicBool = AtomicBool::new(false);
+}
 
 /// Returns true if a nonblocking send has a request even if it is complete when the call returns.
 #[inline(always)]

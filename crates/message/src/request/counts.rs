@@ -22,7 +22,9 @@ pub trait ReferenceCounts: Debug + Send + Sync {
     unsafe fn let_type_go(&self, datatype: *const Datatype);
 }
 
-static COUNTS: OnceLock<Box<dyn ReferenceCounts>> = OnceLock::new();
+heddle_platform::per_process! {
+    static COUNTS: OnceLock<Box<dyn ReferenceCounts>> = OnceLock::new();
+}
 
 /// Makes requests count their references from now on. Called before there are requests.
 pub fn count_references(counts: Box<dyn ReferenceCounts>) {

@@ -40,8 +40,11 @@ pub(crate) struct Request {
 // SAFETY: the fields are atomics, or cells that one thread at a time may touch, by the table in `request`.
 unsafe impl Sync for Request {}
 
-static SLOTS: Region<Request> = Region::new();
-static USED: AtomicU32 = AtomicU32::new(0);
+heddle_platform::per_process! {
+    static SLOTS: Region<Request> = Region::new();
+
+    static USED: AtomicU32 = AtomicU32::new(0);
+}
 
 /// Adds `wanted` slots, or fewer if there is no room for all of them, and returns their indices.
 ///

@@ -15,8 +15,10 @@ pub trait CountingSection: Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Section(Box<dyn CountingSection>);
 
-/// The sections of communicators and of datatypes, if counts are changed in sections.
-static SECTIONS: OnceLock<[Section; 2]> = OnceLock::new();
+heddle_platform::per_process! {
+    /// The sections of communicators and of datatypes, if counts are changed in sections.
+    static SECTIONS: OnceLock<[Section; 2]> = OnceLock::new();
+}
 
 /// Makes two critical sections: the counts of communicators are changed in the first from now on, those of
 /// datatypes in the second. To be called before there are references.

@@ -28,8 +28,10 @@ use std::sync::{Mutex, PoisonError};
 /// Tags of partitions are below it, those of answers above.
 const ANSWERS: i32 = 1 << 30;
 
-/// The first tag of the next operation.
-static NEXT: AtomicI32 = AtomicI32::new(0);
+heddle_platform::per_process! {
+    /// The first tag of the next operation.
+    static NEXT: AtomicI32 = AtomicI32::new(0);
+}
 
 /// Tags for an operation with that many partitions: the first of them. They are used again after 2^30 others.
 fn tags_for(partitions: usize) -> i32 {

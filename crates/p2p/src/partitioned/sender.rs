@@ -77,8 +77,10 @@ impl Words {
     }
 }
 
-/// Boards whose sender is gone, and whose receiver has not taken this round yet.
-static LEFT: Mutex<Vec<(Arc<Board>, u32)>> = Mutex::new(Vec::new());
+heddle_platform::per_process! {
+    /// Boards whose sender is gone, and whose receiver has not taken this round yet.
+    static LEFT: Mutex<Vec<(Arc<Board>, u32)>> = Mutex::new(Vec::new());
+}
 
 /// Frees the boards that their receivers do not need any more.
 fn free_boards_left() {
