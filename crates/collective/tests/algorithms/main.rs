@@ -1,0 +1,170 @@
+//! Every algorithm of every collective operation, in its three forms, against the operation's definition.
+//!
+//! The ranks are threads ([`heddle_ranks`]). What an operation is to bring is computed from the definition
+//! in the standard (MPI 5.0, chapter 6) for each rank by itself, so no algorithm is compared with another.
+
+mod operation;
+
+use heddle_collective::{barrier, begin, init, run};
+use heddle_comm::CommRef;
+use heddle_ranks::Ranks;
+use heddle_settings::{Algorithm, Collectives};
+use operation::{Case, Operation};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How often an operation is carried out in each form: the first ones of a communicator go by messages, until
+/// it has a blackboard.
+const ROUNDS: usize = 3;
+
+/// Numbers per block: none, few, more than a cell of the blackboard, than a page, than a message in one
+/// piece.
+const LENGTHS: [usize; 5] = [0, 1, 5, 700, 6_000];
+
+/// The settings of these tests: `auto` reaches all its ways with blocks of these lengths.
+fn within_reach(collectives: &mut Collectives) {
+    const BYTES: usize = 20_000;
+    collectives.bcast_scatter_bytes = BYTES;
+    collectives.alltoall_batch_bytes = BYTES;
+    collectives.reduce_scatter_pairwise_bytes = BYTES;
+    collectives.reduce_pieces_bytes = BYTES;
+    collectives.reduce_exposed_bytes = BYTES;
+    collectives.allreduce_exposed_bytes = BYTES;
+    collectives.reduce_scatter_exposed_bytes = BYTES;
+}
+
+/// An algorithm that is chosen for all operations that have it.
+type Choose = fn(&mut Collectives, Algorithm);
+
+fn check(sizes: &[u32], operation: Operation, choose: Choose, algorithms: &[Algorithm]) {
+    for &size in sizes {
+        for &algorithm in algorithms {
+            let ranks = Ranks::new(size).with(|settings| {
+                within_reach(&mut settings.collectives);
+                choose(&mut settings.collectives, algorithm);
+            });
+            ranks.run(|rank| {
+                let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
+                for length in LENGTHS {
+                    for root in [0, size as usize - 1] {
+                        let case = Case { operation, rank, size: size as usize, length, root };
+                        in_three_forms(&world, case, algorithm);
+                    }
+                }
+            });
+        }
+    }
+}
+
+fn in_three_forms(world: &CommRef, case: Case, algorithm: Algorithm) {
+    for round in 0..ROUNDS {
+        let what = |form: &str| format!("{form}, {algorithm:?}, {case:?}, round {round}");
+        let mut data = case.data();
+        run(world, |talk| data.describe(talk)).unwrap_or_else(|error| panic!("{}: {error:?}", what("run")));
+        data.check(&what("blocking"));
+
+        let mut data = case.data();
+        let mut request = begin(world, |talk| data.describe(talk)).expect("a request");
+        finish(&mut request);
+        data.check(&what("nonblocking"));
+    }
+    let mut data = case.data();
+    let mut request = init(world, |talk| data.describe(talk)).expect("a request");
+    for round in 0..ROUNDS {
+        data.refill();
+        heddle_p2p::start(request).expect("a start");
+        finish(&mut request);
+        data.check(&format!("persistent, {algorithm:?}, {case:?}, start {round}"));
+    }
+    heddle_p2p::free(&mut request).expect("an inactive request");
+}
+
+fn finish(request: &mut usize) {
+    let outcome = heddle_p2p::wait(request).expect("a request");
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+}
+
+/// Sizes around powers of two, and the smallest.
+const SIZES: [u32; 5] = [1, 2, 3, 4, 7];
+
+#[test]
+fn barriers() {
+    use Algorithm::{Auto, Blackboard, Dissemination, Leaders};
+    for size in SIZES {
+        for algorithm in [Auto, Blackboard, Leaders, Dissemination] {
+            let come = AtomicU32::new(0);
+            let ranks = Ranks::new(size).with(|settings| settings.collectives.barrier = algorithm);
+            ranks.run(|_| {
+                let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
+                for round in 0..10 * ROUNDS as u32 {
+                    come.fetch_add(1, Ordering::Relaxed);
+                    run(&world, barrier).expect("a barrier");
+                    let (least, most) = (size * (round + 1), size * (round + 2) - 1);
+                    let come = come.load(Ordering::Relaxed);
+                    assert!((least..=most).contains(&come), "{algorithm:?}: {come} of {least} are there");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn broadcasts() {
+    use Algorithm::{Auto, Binomial, Blackboard, Leaders, ScatterRing};
+    let algorithms = [Auto, Blackboard, Leaders, Binomial, ScatterRing];
+    check(&SIZES, Operation::Bcast, |all, one| all.bcast = one, &algorithms);
+}
+
+#[test]
+fn gathers() {
+    use Algorithm::{Auto, Binomial, Blackboard, Linear};
+    check(&SIZES, Operation::Gather, |all, one| all.gather = one, &[Auto, Blackboard, Linear, Binomial]);
+}
+
+#[test]
+fn scatters() {
+    use Algorithm::{Auto, Binomial, Blackboard, Linear};
+    check(&SIZES, Operation::Scatter, |all, one| all.scatter = one, &[Auto, Blackboard, Linear, Binomial]);
+}
+
+#[test]
+fn gathers_for_all() {
+    use Algorithm::{Auto, Blackboard, Bruck, Leaders, Ring};
+    let algorithms = [Auto, Blackboard, Leaders, Bruck, Ring];
+    check(&SIZES, Operation::Allgather, |all, one| all.allgather = one, &algorithms);
+}
+
+#[test]
+fn exchanges() {
+    use Algorithm::{Auto, Batch, Blackboard, Bruck, Pairwise};
+    let algorithms = [Auto, Blackboard, Bruck, Batch, Pairwise];
+    check(&SIZES, Operation::Alltoall, |all, one| all.alltoall = one, &algorithms);
+}
+
+#[test]
+fn reductions() {
+    use Algorithm::{Auto, Binomial, Blackboard, Leaders, Rabenseifner};
+    let algorithms = [Auto, Blackboard, Leaders, Binomial, Rabenseifner];
+    check(&SIZES, Operation::Reduce, |all, one| all.reduce = one, &algorithms);
+}
+
+#[test]
+fn reductions_for_all() {
+    use Algorithm::{Auto, Blackboard, Leaders, Rabenseifner, RecursiveDoubling};
+    let algorithms = [Auto, Blackboard, Leaders, RecursiveDoubling, Rabenseifner];
+    check(&SIZES, Operation::Allreduce, |all, one| all.allreduce = one, &algorithms);
+}
+
+#[test]
+fn scattered_reductions() {
+    use Algorithm::{Auto, Blackboard, Pairwise, RecursiveDoubling, RecursiveHalving};
+    let algorithms = [Auto, Blackboard, RecursiveDoubling, RecursiveHalving, Pairwise];
+    check(&SIZES, Operation::ReduceScatter, |all, one| all.reduce_scatter = one, &algorithms);
+}
+
+#[test]
+fn prefix_reductions() {
+    use Algorithm::{Auto, Blackboard, RecursiveDoubling};
+    for operation in [Operation::Scan, Operation::Exscan] {
+        check(&SIZES, operation, |all, one| all.scan = one, &[Auto, Blackboard, RecursiveDoubling]);
+    }
+}
