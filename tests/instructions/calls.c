@@ -6,8 +6,8 @@
  *
  * The program uses standard MPI only, so it counts any library. Rank 0 runs under valgrind; rank 1 is its peer.
  * Collection is on only while rank 0 is in the calls of a case: neither the loops nor the waits for the peer are
- * counted. After each case rank 0 dumps the counts under the name of the case. LEVEL is the thread level that the
- * program asks for. The case "nothing" counts what the switching of collection itself costs. Without the peer, in a
+ * counted. After each part of a case, of BATCHES batches, rank 0 dumps the counts under the name of the case. LEVEL is
+ * the thread level that the program asks for. The case "nothing" counts what the switching of collection itself costs. Without the peer, in a
  * world of one process, the program runs only the cases that need none.
  *
  * Counts must not depend on timing. So the peer acts only on orders, and at most BATCH messages are in flight, which
@@ -33,7 +33,7 @@
 
 #include <valgrind/callgrind.h>
 
-enum { BATCH = 32, BATCHES = 40, WARM_BATCHES = 12, WARM_WAITS = 8192, PEER = 1, LARGER = 1024 };
+enum { BATCH = 32, BATCHES = 5, PARTS = 8, WARM_BATCHES = 12, WARM_WAITS = 8192, PEER = 1, LARGER = 1024 };
 enum { TAG_DATA = 1, TAG_ORDER, TAG_LAST, TAG_NONE };
 /* What rank 0 orders the peer to do; an order also names the number of messages and their size. */
 enum order { RECEIVE, SEND, SEND_AND_LAST, SEND_AND_TELL, START_AND_TELL, END };
@@ -554,8 +554,10 @@ static void count_case(const struct test_case *c) {
     /* Binds functions, fills the pools of requests, and goes once round the rings. */
     for (int i = 0; i < WARM_BATCHES; i++) c->batch();
     CALLGRIND_ZERO_STATS;
-    for (int i = 0; i < BATCHES; i++) c->batch();
-    CALLGRIND_DUMP_STATS_AT(c->name);
+    for (int part = 0; part < PARTS; part++) {
+        for (int i = 0; i < BATCHES; i++) c->batch();
+        CALLGRIND_DUMP_STATS_AT(c->name);
+    }
     printf("case %s %d %d\n", c->name, BATCH * BATCHES, c->switches * BATCHES);
 }
 
