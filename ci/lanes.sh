@@ -75,31 +75,31 @@ lane_fortran() {
 }
 lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Each choice of a model ignored in turn: a few, drawn at random (make verify: all).
-lane_mutants() { ci/mutants.py --sample 16; }
-lane_c() { c_programs c --models "$models"; }
-# The other models: every program with the most ranks and threads, under a fifth of them, drawn at random (make soak: under
-# all). And the order of messages where threads hand operations over one by one.
+lane_mutants() { ci/mutants.py --sample 10; }
+# Every number of ranks, every level and both models with each program, combined at random; make soak: all combinations.
+lane_c() { c_programs c --models "$models" --cover each; }
+# The other models: every program with the most ranks and threads, under two of them, drawn at random (make soak: under all). And the order of messages where threads hand operations over one by one.
 lane_models() {
     local others
     others=$(model_names 3 | paste -sd ,) || return
     # What these two are about is no part of a model, and the second has a lane of its own.
-    c_programs models --models "$others" --cover one --sample 4 -k '^(?!error_messages|lifetime_flat_objects)' \
+    c_programs models --models "$others" --cover one --sample 2 -k '^(?!error_messages|lifetime_flat_objects)' \
         && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models --models lockq-mcs,lockq-mtx --cover one -k order \
         && HEDDLE_COMBINING_LIMIT=1 c_programs models --models csync --cover one -k order \
         && c_programs models --models lock-free --cover one -k order
 }
-# The lifetimes of objects: every lifetime, with either request pool and two kinds of reference counts.
+# The lifetimes of objects: every lifetime with one of the request pools and one kind of reference counts. With the next
+# seed each has the others (make soak: both).
 lane_lifetime() {
-    local lifetime pool counts
-    for lifetime in naive suppress collect none; do
-        for pool in shared thread-local; do
-            counts=$([ "$pool" = shared ] && echo locked || echo atomic)
-            echo "HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts"
-            HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts \
-                c_programs lifetime --models "$models" --cover one \
-                -k "$([ "$lifetime" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages" \
-                || return
-        done
+    local lifetimes=(naive suppress collect none) pools=(shared thread-local) kinds=(locked atomic) i which
+    for i in "${!lifetimes[@]}"; do
+        which=$(((i + ${HEDDLE_TEST_SEED:-$RANDOM}) % 2))
+        local settings=(HEDDLE_LIFETIME="${lifetimes[i]}" HEDDLE_REQUEST_POOL="${pools[which]}"
+            HEDDLE_REFERENCE_COUNTS="${kinds[which]}")
+        echo "${settings[*]}"
+        (export "${settings[@]}" && c_programs lifetime --models "$models" --cover one \
+            -k "$([ "${lifetimes[i]}" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages") \
+            || return
     done
 }
 lane_random() {
@@ -121,7 +121,8 @@ lane_collective() {
         [ "$model" != global-mutex ] || operations=100
     done
 }
-lane_stress() { ci/stress.sh "$build"; }
+# Two shapes of a job under each model; make soak: all.
+lane_stress() { ci/stress.sh "$build" 30 2; }
 lane_graph500() {
     local names model
     names=$(model_names 1) || return
@@ -138,13 +139,13 @@ lane_fuzz() {
     tests/fuzz/special_values.py "$build" --pairs 40 ${HEDDLE_TEST_SEED:+--seed "$HEDDLE_TEST_SEED"}
 }
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
-# Of 3 and 5 ranks a sample of the modules; make soak: all.
-lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 2 4" --sampled "3 5"; }
-# mpi4py's tests of communication under eight of the other models, drawn at random (make soak: under all), with threads
+# Of 1, 3 and 5 ranks a sample of the modules; make soak: all.
+lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "2 4" --sampled "1 3 5"; }
+# mpi4py's tests of communication under four of the other models, drawn at random (make soak: under all), with threads
 # (mpi4py asks for MPI_THREAD_MULTIPLE).
 lane_py_models() {
     local others
-    others=$(model_names 2 | drawn 8 | paste -sd ,) || return
+    others=$(model_names 2 | drawn 4 | paste -sd ,) || return
     tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
         -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
 }

@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 form=${1:-short}
 [ $# -eq 0 ] || shift
-planted="--sample 12"
+planted="--sample 8"
 case "$form" in
 short) ;;
 long)

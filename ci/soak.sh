@@ -21,10 +21,13 @@ python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec"
 # A million objects of each kind, and no growth.
 FLAT_COUNT=1000000 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
     --models per-vni-mutex,lock-free,csync --cover one --jobs 1 -k lifetime_flat_objects
+# Every lifetime with either request pool and both kinds of reference counts.
+HEDDLE_TEST_SEED=0 ci/lanes.sh lifetime
+HEDDLE_TEST_SEED=1 ci/lanes.sh lifetime
 # Several machines, under every model.
 may_skip tests/machines/test.sh "$build" .peers/mpich all
 # With odd numbers of ranks make test runs a sample.
-tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "3 5"
+tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 3 5"
 # And its tests of communication a sample of the models.
 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$models" \
     -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'

@@ -20,10 +20,11 @@ A program describes itself in `// key: value` lines at its top:
 
 Each program runs with every number of ranks at every level, under every model at every level, and under every model
 with every number of ranks, in as few runs as that takes. `--cover all`: every combination of the three; `--cover each`:
-every value at least once; `--cover one`: only the most ranks at the highest level, under every model.
+every value once at least, in combinations drawn at random; `--cover one`: only the most ranks at the highest level, under every
+model.
 
 `--sample N` runs each program under N of the models only, drawn at random for each program; `--few N` runs N of the programs only.
-The run prints its seed; the variable HEDDLE_TEST_SEED repeats the draw.
+A run that draws prints its seed; the variable HEDDLE_TEST_SEED repeats the draw.
 
 The last line printed is `N passed, M failed, K skipped`, counting runs.
 """
@@ -80,8 +81,8 @@ class Program:
             return [0]
         return [n for n in numbers(self.keys.get("ranks", "1-8")) if n in allowed]
 
-    def runs(self, allowed, models, cover):
-        """The runs with the allowed numbers of ranks and these models, by the value of --cover: all, pairs or one."""
+    def runs(self, allowed, models, cover, seed):
+        """The runs with the allowed numbers of ranks and these models, by the value of --cover."""
         if self.keys.get("models") == "default":
             models = [""]
         factors = [self.ranks(allowed), self.levels(), models]
@@ -91,8 +92,7 @@ class Program:
         if cover == "pairs":
             chosen = covering(factors, shift)
         elif cover == "each":
-            longest = max(len(values) for values in factors)
-            chosen = [tuple(values[(i + shift * f) % len(values)] for f, values in enumerate(factors)) for i in range(longest)]
+            chosen = each(factors, random.Random(f"{seed} {self.name}"))
         else:
             if cover == "one":
                 factors[:2] = factors[0][-1:], factors[1][-1:]
@@ -129,6 +129,17 @@ def covering(factors, shift):
     for (i, a), (j, b) in itertools.product(enumerate(long), enumerate(middle)):
         found = dict(zip(order, (a, b, short[(i + j + shift) % len(short)])))
         yield tuple(found[f] for f in range(3))
+
+
+def each(factors, random_numbers):
+    """Choices of one value of each factor in which each value comes once at least, as few as there can be."""
+    longest = max(len(values) for values in factors)
+    columns = []
+    for values in factors:
+        column = list(itertools.islice(itertools.cycle(values), longest))
+        random_numbers.shuffle(column)
+        columns.append(column)
+    return zip(*columns)
 
 
 @dataclasses.dataclass
@@ -272,6 +283,8 @@ def main():
         sources = sorted(random.Random(seed).sample(sources, options.few))
     if options.sample:
         drawn.append(f"each program under {options.sample} of {len(models)} models")
+    if options.cover == "each":
+        drawn.append("combinations of ranks, levels and models")
     drawn = ", ".join([*drawn, f"HEDDLE_TEST_SEED={seed}"]) if drawn else ""
     programs = [Program(source, read_keys(source)) for source in sources]
     passed = failed = skipped = 0
@@ -291,7 +304,7 @@ def main():
                 print(f"skip {program.name}: {why.removeprefix('skip').strip()}", flush=True)
                 skipped += 1
                 continue
-            found = program.runs(options.ranks, draw(models, options.sample, seed, program), options.cover)
+            found = program.runs(options.ranks, draw(models, options.sample, seed, program), options.cover, seed)
             if found:
                 runs.append(found)
 

@@ -15,9 +15,6 @@ use loom::sync::Arc;
 use loom::thread;
 use model::{explore, with_fault};
 
-/// What loom says of a thread that waits for something that never comes, without sleeping.
-const ENDLESS: &str = "exceeded maximum number of branches";
-
 const PARK: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
 const ONE_YIELD: WaitPolicy = WaitPolicy { yields: 1, ..PARK };
 

@@ -11,9 +11,6 @@ use model::{explore, with_fault};
 
 const BATCH: u32 = 1;
 
-/// What loom says of a value that is lent out a second time.
-const TWO_LOANS: &str = "currently writing to cell";
-
 fn pool(batch: u32, shards: usize) -> Arc<Pool<u32, Native>> {
     Arc::new(Pool::with_batch(|| 0, batch, shards))
 }
