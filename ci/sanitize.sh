@@ -7,8 +7,9 @@
 # engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
-#          two models each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
+#          a model each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
 #          (under ThreadSanitizer those with threads) under all five with 1 to 4 ranks, and many random programs
+# ranks    in the long form: the tests of heddle-p2p, heddle-collective and heddle-engine whose ranks are threads
 #
 # ThreadSanitizer is quiet about right code only if it sees the standard library too, so that is built with it, from
 # its sources: the component rust-src. Each checker first has to report faults that a program commits on purpose, for
@@ -87,15 +88,17 @@ build_library() {
     "$mpicc" -std=gnu11 -g -pthread $cflags tests/sanitize/faults.c -o "$faults"
 }
 
-verdict() { # verdict WHAT LOG STATUS
+since=0
+verdict() { # verdict WHAT LOG STATUS: with the time since the last one
     if [ "$3" -eq 0 ]; then
         passed=$((passed + 1))
-        echo "ok: $1"
+        echo "ok: $1 ($((SECONDS - since)) s)"
     else
         failed=$((failed + 1))
         echo "FAIL: $1, the log is $2:"
         grep -v '^ok ' "$2" | head -n 120 | sed 's/^/    | /'
     fi
+    since=$SECONDS
 }
 
 # planted NAME FAULT REPORT: the fault has to be reported in these words
@@ -177,6 +180,14 @@ locks() {
     done <<<"$programs"
 }
 
+# between_ranks NAME: the tests of the middle crates whose ranks are threads, in the long form
+between_ranks() {
+    local log=$logs/$1-ranks.log status=0
+    sanitized "$1" test -p heddle-p2p -p heddle-collective -p heddle-engine --test between_ranks --test algorithms \
+        --test windows >"$log" 2>&1 || status=$?
+    verdict "$1: tests between ranks that are threads: $(grep -c '^test .* ok$' "$log")" "$log" $status
+}
+
 # planted_in_locks: faults planted in the locks' sources, which ThreadSanitizer has to report
 planted_in_locks() {
     local log=$logs/thread-faults.log sample="--sample 2" status
@@ -242,8 +253,9 @@ address() {
     if [ "$form" = long ]; then
         c_programs address 1-4 pairs '^(?!no_leaks|lifetime_flat|win_objects|threads_thousands|error_fatal|error_abort|error_messages)'
         random_programs address 100
+        between_ranks address
     else
-        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|error_classes|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|tool_events|truncate|type_messages|win_(accumulate|random|threads))' --sample 2
+        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|error_classes|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|tool_events|truncate|type_messages|win_(accumulate|random|threads))' --sample 1
         random_programs address 4
     fi
 }
@@ -273,8 +285,9 @@ thread() {
     if [ "$form" = long ]; then
         c_programs thread 1-4 pairs '^(threads_(?!thousands)|tool_events|comm_vni|hinted_|win_(threads|locks|epochs|random))'
         random_programs thread 60
+        between_ranks thread
     else
-        c_programs thread 2 one '^(threads_(?!thousands)|tool_events|comm_vni|hinted_|win_(threads|locks|epochs))' --sample 2
+        c_programs thread 2 one '^(threads_(?!thousands)|tool_events|comm_vni|hinted_|win_(threads|locks|epochs))' --sample 1
         random_programs thread 4
     fi
 }
