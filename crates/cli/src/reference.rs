@@ -138,8 +138,8 @@ const MISSING: &str = "\
 ## What is missing
 
 A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION`; the fatal message, or `MPI_Error_string` of the code that it
-returns, names it. Fortran is missing, too. For C programs with a Fortran side `mpi.h` has `MPI_Fint` and the conversions
-of handles and statuses (`MPI_Comm_c2f`, `MPI_Status_f2c` …). The names that MPI 3.0 removed are errors that name the successor.
+returns, names it. [fortran.md](fortran.md#plan) says what Fortran lacks. The names that MPI 3.0 removed are errors that name the
+successor.
 
 ";
 

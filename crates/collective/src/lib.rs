@@ -5,7 +5,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `bcast`, `gather`, `scatter`, `allgather`, `alltoall` … | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
+//! | `barrier`, `bcast`, `gather`, `scatter`, `allgather`, `alltoall`, `reduce`, `allreduce`, `reduce_scatter`, `scan` | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
 //! | `basic` | algorithms for these, shared with the operations of intercommunicators |
 //! | `between_groups.rs` | the operations of intercommunicators |
 //! | `neighborhood.rs` | the operations between neighbours in a topology |

@@ -10,12 +10,13 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`error`], [`error_code`] | error classes and codes |
+//! | [`error`], [`error_code`], `error_text` | error classes and codes, and their messages |
 //! | [`process`], [`world_model`] | the process and its world; the time from `MPI_Init` to `MPI_Finalize` |
 //! | [`attached_buffer`] | the buffers of `MPI_Bsend` |
 //! | [`errhandler`], [`session`] | error handlers; sessions |
 //! | [`group`], [`info`], [`op`], [`attribute`], [`topology`] | objects, and the attributes of objects |
 //! | [`lifetime`] | the lifetime in use, and the collector |
+//! | [`memory_kinds`] | the kinds of memory that buffers may be in |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
 //! | [`blackboard`] | memory that the processes of a communicator share |
 //! | [`machines`] | the machines of a communicator's processes |

@@ -6,6 +6,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `command_line` | MPI's syntax for starting a job |
+//! | `standard_options` | the values of the options that MPI names besides the number of ranks |
 //! | `config_file` | the same in a file |
 //! | `hosts` | the machines of a job, from a list or a file |
 //! | `hand_over` | jobs on other machines, which an installed launcher starts |

@@ -7,10 +7,10 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `send.rs` | sends in all modes; `express.rs`: the express path of small ones |
+//! | `send.rs` | sends in all modes (`mode.rs`); `express.rs`: the express path of small ones |
 //! | `receive.rs` | receives |
 //! | `probe.rs` | probes, and matched messages |
-//! | `complete.rs` | waits and tests, `several.rs` of several requests; `awaited.rs`: the events that they wait for |
+//! | `complete.rs` | waits and tests, `several.rs` of several requests; `awaited.rs`: the events that they wait for; `state.rs`: the states of operations |
 //! | `get_status.rs` | the outcome of requests without freeing them |
 //! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |

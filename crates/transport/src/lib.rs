@@ -25,7 +25,7 @@
 //! | `slot.rs` | one cache line: header, up to 40 bytes of payload, and the flag that says it is there |
 //! | `ring` | producer and consumer of one ring; credits |
 //! | `geometry.rs` | the layout of the shared segment |
-//! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
+//! | `fabric` | attaching to the segment; connections; the doorbells that wake sleeping threads |
 //! | `fabric/ports.rs` | the network, as the protocols above use it |
 //! | `error.rs` | errors of the start |
 //! | `failure.rs` | failures that end a job in the middle of its messages |
@@ -34,7 +34,7 @@
 //! | `throttle.rs` | flow control of unexpected messages |
 //! | `shared.rs` | the producer of a ring for many threads |
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
-//! | `modelled.rs` | a ring for the model checker |
+//! | `modelled.rs`, `tracked.rs` | a ring for the model checker, and memory that it follows |
 //! | `network` | ports to other machines, through libfabric |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 //! | `vectored_copy.rs` | the same for many pieces of the other process's memory |

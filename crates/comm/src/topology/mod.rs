@@ -5,6 +5,7 @@
 //! | `cartesian.rs` | grids: coordinates, ranks, shifts |
 //! | `dims.rs` | `MPI_Dims_create` |
 //! | `graph.rs` | graphs, of which everybody knows all or only its own neighbours |
+//! | `rank.rs` | the error for a rank that a topology does not have |
 
 mod cartesian;
 mod dims;

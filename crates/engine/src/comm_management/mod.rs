@@ -10,6 +10,7 @@
 //! | `either.rs` | operations on both kinds |
 //! | `topology.rs`, `distributed_graph.rs` | communicators with a topology |
 //! | `reorder.rs`, `locations.rs` | new ranks for neighbours to be near, from where the processes run |
+//! | `insert.rs` | a new communicator gets its place in the table of objects |
 //! | `gather.rs` | lists of all processes, gathered by each |
 //! | `free.rs` | the end of a communicator |
 

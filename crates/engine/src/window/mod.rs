@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `object.rs` | the window, and windows in use |
 //! | `create.rs` | making and freeing windows |
+//! | `exchange.rs` | the processes that make a window tell each other a value |
 //! | `hints.rs` | the info hints of windows |
 //! | `epochs.rs` | fences and groups of ranks |
 //! | `operations.rs` | put, get and accumulates, with datatypes and operators behind handles |

@@ -62,6 +62,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `kind.rs` | the number of a request, and what it is for |
 //! | `life.rs` | issue, completion and release |
 //! | `lookup.rs` | from a handle to a request |
 //! | `in_flight.rs` | the state of an active operation |

@@ -3,16 +3,20 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `interface.rs` | the operations that other modules call, each of which enters the critical section |
 //! | `core.rs` | the objects of a VNI, each behind its critical section; progress |
 //! | `wire.rs` | the message kinds and what their fields mean |
+//! | `message.rs` | a message to be sent, and one that has arrived and waits for its receive |
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `peers.rs` | the sending sides of all ranks, made when they are first needed |
+//! | `channel.rs` | the channel to one peer: its ring, and the messages that wait for room |
 //! | `ring_access.rs` | access to the ring of a peer: within the channel's critical section, or without any |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `checked.rs` | protocol messages of peers, checked before they are followed |
 //! | `direct.rs` | from the wire straight to a blocking receive |
 //! | `express.rs` | the express path: small messages with the fewest instructions |
 //! | `rendezvous_state.rs` | rendezvous state and deferred work: flushes, follow-ups, freed requests |
+//! | `under_way.rs` | rendezvous transfers in progress |
 //! | `rendezvous.rs` | the rendezvous protocol: single copy, or streaming in pieces |
 //! | `remote_read.rs` | between machines: the receiver reads the data through the network |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
