@@ -13,6 +13,7 @@ It reads every `*.md`, and the tables of modules at the head of Rust files. Thes
 - an environment variable `HEDDLE_..`
 - a lane; CONTRIBUTING.md's table has each lane of `ci/test.sh`, and `ci/lanes.sh` runs each
 - a module in a table of modules, which must have all modules of its file
+- a crate in ARCHITECTURE.md's drawing, which must have all crates, each above those that it uses
 - a thing that a sentence counts: `the 28 crates`
 
 Capitals stand for any name (`tests/c/NAME.c`). CHANGELOG.md may name what is gone: there only links count. The script
@@ -34,6 +35,7 @@ LANE = re.compile(r"\blanes? ((?:`\w+`(?:, | and )?)+)")
 COUNT = re.compile(r"\b([0-9]+) (crates|lanes|mutants|environment variables)\b")
 NAME = re.compile(r"`(?:mod@)?([\w/.]+)`")
 ROW = re.compile(r"//! \| (.*?) \|")
+CRATE = re.compile(r"^ ([a-z][a-z0-9-]*) ", re.MULTILINE)
 PATH = re.compile(r"\.{0,2}[\w*-][\w.*-]*(/[\w.*-]+)*/?")
 
 
@@ -178,7 +180,7 @@ def lanes(tree, name, text):
         rows = set(re.findall(r"^\| `(\w+)`", table[1], re.MULTILINE))
         run = set(re.findall(r"^lane_(\w+)\(\)", tree.texts["ci/lanes.sh"], re.MULTILINE))
         for lane in sorted((tree.lanes | run) ^ rows | tree.lanes ^ run):
-            yield line_of(text, table), f"the lane {lane} is not at once in this table, in ci/test.sh and in ci/lanes.sh"
+            yield line_of(text, table), f"{lane} is not in all of this table, ci/test.sh and ci/lanes.sh"
 
 
 def counts(tree, _, text):
@@ -186,6 +188,22 @@ def counts(tree, _, text):
     for match in COUNT.finditer(text):
         if int(match[1]) != tree.counted(match[2]):
             yield line_of(text, match), f"there are {tree.counted(match[2])} {match[2]}, not {match[1]}"
+
+
+def layers(tree, name, text):
+    """The drawing of ARCHITECTURE.md: a crate per row, which uses only crates below it."""
+    if name != "ARCHITECTURE.md":
+        return
+    drawing = re.search(r"^```\n((?: .*\n)+)```", text, re.MULTILINE)
+    groups = [CRATE.findall(group) for group in drawing[1].split(" ───")]
+    rows = [crate for group in groups for crate in group]
+    for crate in sorted(tree.crates ^ set(rows)):
+        yield line_of(text, drawing), f"the drawing and the folder crates do not both have {crate}"
+    for row, crate in enumerate(rows[: -len(groups[-1])]):
+        manifest = tree.texts.get(f"crates/{crate}/Cargo.toml", "").partition("[dependencies]\n")[2]
+        for used in re.findall(r"^heddle-([\w-]+)", manifest.partition("\n[")[0], re.MULTILINE):
+            if used not in rows[row:]:
+                yield line_of(text, drawing), f"{crate} uses {used}, which is not below it"
 
 
 def module_table(tree, name, text):
@@ -217,7 +235,7 @@ def without_tests(text):
     return re.sub(r"#\[cfg\((?:all\()?[^]]*\btest\b[^]]*\)\]\n(?:#\[.*\]\n)*.*", "", text)
 
 
-OF_DOCUMENTS = (links, paths, names_in_files, commands, variables, lanes, counts)
+OF_DOCUMENTS = (links, paths, names_in_files, commands, variables, lanes, counts, layers)
 # What each check must find.
 BROKEN = (
     (links, "README.md", "[a](docs/no_such_page.md)"),
@@ -234,6 +252,7 @@ BROKEN = (
     (lanes, "README.md", "the lane `no_such_lane`"),
     (lanes, "CONTRIBUTING.md", "| lane | what |\n|---|---|\n| `lint` | all |\n"),
     (counts, "README.md", "its 3 lanes"),
+    (layers, "ARCHITECTURE.md", "```\n sync       \n abi        \n ─────\n cli        \n```\n"),
     (module_table, "crates/sync/src/lib.rs", "//! | file | idea |\n//! |---|---|\n//! | `no_such_file.rs` | none |\n"),
     (module_table, "crates/sync/src/lib.rs", "//! | module | idea |\n//! |---|---|\n//! | [`a`] | none |\n\nmod a;\nmod b;\n"),
 )

@@ -9,6 +9,13 @@
 //! A process whose first use is a session runs at `MPI_THREAD_MULTIPLE` from then on, since another session
 //! may ask for it; one whose first use is `MPI_Init` keeps the level asked for there.
 //!
+//! **No barrier.** `MPI_Finalize` waits for all processes, since all have to call it. A session concerns only
+//! those that communicate, and a process need not have one. So the last session to end waits only until its
+//! receivers have fetched what they were offered. Ranks of several machines meet at the launcher's fence
+//! before they leave: in `MPI_Finalize` if none of them has had a session, as they tell each other there, and
+//! otherwise when the processes exit. With 10 % of the packets lost, 2 of 10 jobs of 8 ranks that only began
+//! and ended hung without the fence.
+//!
 //! The lock is never held while a thread waits for another process: threads of this process may make sessions
 //! meanwhile, which that process needs. The one exception is the launcher's fence, to which processes come
 //! that need no session of others ([`end_world`]).

@@ -1,4 +1,5 @@
-//! Jobs on other machines: an installed launcher takes the place of this one.
+//! Jobs on other machines: an installed launcher takes the place of this one. To reach
+//! machines, and to end a job there, is what PRRTE and Hydra do well.
 //!
 //! | here | prterun | mpiexec.hydra |
 //! |---|---|---|

@@ -5,6 +5,15 @@
 //! (which critical section guards what) and `heddle-objects`; `heddle-comm`, `heddle-p2p`, `heddle-window`
 //! and the crates above them stand on it, and `heddle-tool` asks it for the number of VNIs.
 //!
+//! A message from the sender's call to the receiver's:
+//!
+//! ```text
+//!  MPI_Send ─ p2p/send ─ vni/interface ─ vni/send ─ Outbox ═══ ring ═══ Inbox
+//!                        (critical section)                               │
+//!  MPI_Recv ◀ p2p/receive ◀ progress/wait ◀ request ◀ vni/receive ◀ matching
+//!                   ◀─── vni/direct, if nothing else could want it ───────┘
+//! ```
+//!
 //! | module | idea |
 //! |---|---|
 //! | [`domain`] | the VNIs of an initialised process, and what they share |

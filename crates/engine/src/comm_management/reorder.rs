@@ -1,5 +1,8 @@
 //! Which process gets which rank in a communicator with a topology, if the program lets the library reorder
 //! the ranks (MPI 5.0, sections 8.5.1, 8.5.3, 8.5.4): neighbours come near each other in the machine.
+//!
+//! The processes tell each other where they are bound (`locations.rs`), and each computes the same mapping
+//! ([`heddle_topology::mapping`]). Processes that may run anywhere keep their ranks.
 
 use super::gather;
 use super::locations;

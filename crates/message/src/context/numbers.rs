@@ -1,5 +1,6 @@
 //! The numbers that a leader gives the context ids that it makes. None is given twice, so there is an end of
-//! them.
+//! them. With the leader's world rank, which a context id has too, a number is unique in the job without
+//! agreement: a new communicator needs one broadcast, and a reduction before it if hints are given.
 
 use super::mapping::{Choice, NUMBERS, UNKNOWN};
 use crate::error::{Error, Result};

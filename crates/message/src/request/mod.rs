@@ -3,7 +3,7 @@
 //! A request is a slot in a pool. The pool is never given back to the system, so any handle can be
 //! looked up safely. A thread takes slots from its own cache and returns them there. A full or empty
 //! cache exchanges batches of 128 slots with a common store, so threads that communicate rarely use
-//! the store at the same time.
+//! the store at the same time. Nonblocking sends that complete at once take no slot: they share one handle.
 //!
 //! ```text
 //!           take                 complete              consume
