@@ -3,7 +3,7 @@
  * single-threaded server in rank 1 that answers them one by one.
  *
  * A request's tag is the thread's first tag, the thread's last message carries the second one and is not answered.
- * With one communicator the server receives with MPI_ANY_TAG; with a communicator a thread it keeps one receive
+ * With one communicator the server receives with MPI_ANY_TAG; with a communicator per thread it keeps one receive
  * posted in each and waits for any. */
 #include "harness.h"
 

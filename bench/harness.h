@@ -22,9 +22,9 @@
 
 /* Which communicators the threads use. */
 enum comms {
-    COMMS_SHARED,     /* one, and tags a thread */
+    COMMS_SHARED,     /* one, and tags per thread */
     COMMS_PER_THREAD, /* each its own */
-    COMMS_HINTED,     /* one, and tags a thread, of which the library is told that no receive is a wildcard */
+    COMMS_HINTED,     /* one, and tags per thread, of which the library is told that no receive is a wildcard */
 };
 
 struct options {
@@ -139,7 +139,7 @@ struct subject {
     int default_window;
     const char *const *ops; /* its forms, ended by NULL; NULL if there is only one */
     int least_threads;      /* threads that it needs, if not one */
-    bool own_comms;         /* makes sense only with a communicator a thread */
+    bool own_comms;         /* makes sense only with a communicator per thread */
     bool any_tag;           /* receives MPI_ANY_TAG */
     bool threads_beside;    /* makes threads of its own: even one worker needs MPI_THREAD_MULTIPLE */
     bool times;             /* keeps the time of each unit in `meter.times` */

@@ -97,7 +97,7 @@ static MPI_Comm informed(const char *const (*hints)[2], int count) {
     return comm;
 }
 
-/* `thread_id` is what Intel MPI's thread split wants to know of a communicator a thread, by MPI_Comm_set_info; others
+/* `thread_id` is what Intel MPI's thread split wants to know of a communicator per thread, by MPI_Comm_set_info; others
  * ignore it. */
 static void make_communicators(struct bench *b) {
     static const char *const promises[][2] = {

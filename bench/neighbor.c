@@ -4,7 +4,7 @@
  * all. Its figure is the messages that rank 0 sends. With messages of 0 bytes, as in the paper, it shows what the
  * library's bookkeeping costs, and the lifetime of objects in particular:
  *
- *   --op predefined   MPI_COMM_WORLD and MPI_BYTE (with --comms per-thread, a communicator a thread)
+ *   --op predefined   MPI_COMM_WORLD and MPI_BYTE (with --comms per-thread, a communicator per thread)
  *   --op comm         one duplicate of the communicator for all threads
  *   --op type         one derived datatype for all threads that equals MPI_BYTE
  *   --op derived      both

@@ -63,7 +63,7 @@ static void prepare(struct worker *w) {
     w->state = s;
 }
 
-/* Takes a nanosecond a step. */
+/* Takes a nanosecond per step. */
 static void sleep_for(long steps) {
     struct timespec length = {0, steps > 999999999 ? 999999999 : steps};
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &length, &length) != 0) {}

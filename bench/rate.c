@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct state {
-    unsigned char *bytes; /* one buffer a message of the window */
+    unsigned char *bytes; /* one buffer per message of the window */
     MPI_Request *requests;
 };
 

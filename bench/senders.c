@@ -14,7 +14,7 @@
 enum role { SENDER, RECEIVER, NEITHER };
 
 struct state {
-    unsigned char *bytes; /* one buffer a message of the window */
+    unsigned char *bytes; /* one buffer per message of the window */
     MPI_Request *requests;
     enum role role;
     int peer, tag;

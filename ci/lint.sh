@@ -1,11 +1,12 @@
 #!/bin/sh
-# Formatting, width of comments, names in documents, folders of modules, circles of imports, lints and documentation;
-# warnings are errors.
+# Formatting, width of comments, names in documents and their prose, folders of modules, circles of imports, lints and
+# documentation; warnings are errors.
 set -eu
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
 ci/comment_width.py
 ci/doccheck.py
+ci/prose.py
 ci/module_folders.py
 ci/circles.py --folders
 cargo clippy --workspace --all-targets --quiet -- -D warnings

@@ -21,9 +21,9 @@ struct bfs {
     uint32_t *level;            /* distance from the root; NO_LEVEL if not reached */
 
     struct bfs_frontier *frontiers; /* the current and the next one */
-    struct bfs_worker *workers;     /* one a thread */
+    struct bfs_worker *workers;     /* one per thread */
 
-    struct exchange_counters *totals; /* of the searches so far, one a thread */
+    struct exchange_counters *totals; /* of the searches so far, one per thread */
 };
 
 struct bfs_result {

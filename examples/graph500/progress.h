@@ -1,7 +1,7 @@
 /* Prints the current step of the run to stderr of rank 0.
  *
  * On a terminal one line is rewritten; into a file or a pipe a line is written every
- * few seconds, and sooner when the step changes. To be called by one thread a process. */
+ * few seconds, and sooner when the step changes. To be called by one thread per process. */
 #ifndef GRAPH500_PROGRESS_H
 #define GRAPH500_PROGRESS_H
 

@@ -87,7 +87,7 @@ void report_print(const struct report *r, FILE *to)
     print_scaled(to, (double)r->traffic.bytes);
     fprintf(to, " bytes (%s communicator%s, buffers of %zu bytes)\n", comms_text(r->options),
             r->options->comm_per_thread ? "s" : "", r->options->buffer_bytes);
-    fprintf(to, "  in MPI       %.3f s a thread (%.0f %% of the searches' time), at most %.3f s\n",
+    fprintf(to, "  in MPI       %.3f s per thread (%.0f %% of the searches' time), at most %.3f s\n",
             r->traffic.mpi_mean_s, 100 * r->traffic.mpi_mean_s / f.search_s,
             r->traffic.mpi_max_s);
     fprintf(to, "  time         %.2f s: generation %.2f, construction %.2f, searches %.2f",

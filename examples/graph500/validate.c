@@ -53,7 +53,7 @@ struct validation {
     const struct bfs *bfs;
     vertex_ref root;
     _Atomic unsigned char *joined; /* per local vertex: an input edge leads to its parent */
-    struct findings *findings;     /* one a thread */
+    struct findings *findings;     /* one per thread */
 };
 
 struct checker {

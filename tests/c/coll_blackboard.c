@@ -118,7 +118,7 @@ static bool reach_each_other(MPI_Comm comm) {
 
 enum { OPERATIONS = 13 };
 
-// One operation with `n` doubles a rank, or none if such data take messages.
+// One operation with `n` doubles per rank, or none if such data take messages.
 static void operation(int which, int n, double *out, double *in, MPI_Comm comm) {
     int counts[8], displs[8], total = 0, last = check_size - 1;
     bool is_long = n > 1000, both_copy = is_long && check_size == 2;

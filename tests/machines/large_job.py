@@ -75,7 +75,7 @@ def memory(ranks: int, program: str) -> tuple[int, int]:
 def main() -> None:
     (small, _), (large, with_groups) = (memory(ranks, sys.argv[1]) for ranks in (SMALL, LARGE))
     each = (large - small) * 1024 / (LARGE - SMALL)
-    print(f"a process of {LARGE} ranks holds {large - small} KiB more than one of {SMALL}: {each:.1f} bytes a rank", end="")
+    print(f"a process of {LARGE} ranks holds {large - small} KiB more than one of {SMALL}: {each:.1f} bytes per rank", end="")
     print(f", and {with_groups - large} KiB more with groups of half of them")
     if each > BYTES_A_RANK or with_groups - large > KIB_FOR_GROUPS:
         sys.exit("too much")

@@ -216,7 +216,7 @@ slow() { # slow RANKS-EACH COMMAND..
 said=$(slow 1 timeout 100 "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "a bad network: $said"
 echo "ok   a bad network: $said"
 
-# Collectives against a naive oracle, and random programs, with any number of ranks a machine.
+# Collectives against a naive oracle, and random programs, with any number of ranks per machine.
 oracle() { # oracle SEEDS OPERATIONS
     OPERATIONS=$2 on 3 2 tests/collective/run.sh "$hydra" "$build/bin/mpicc" "$1" 2>&1
 }

@@ -66,7 +66,7 @@ def main():
     parser.add_argument("--seed", type=int, help="the first seed (default: from the clock); run i has seed + i")
     parser.add_argument("--ops", type=int, default=300, help="steps in a round (default 300)")
     parser.add_argument("--ranks", default="", help="numbers of ranks, taken in turn (default: from the seed, 1 to 5)")
-    parser.add_argument("--threads", default="", help="threads a rank, taken in turn (default: from the seed, 1 to 6)")
+    parser.add_argument("--threads", default="", help="threads per rank, taken in turn (default: from the seed, 1 to 6)")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for one run (default 120)")
     options = parser.parse_args()
 

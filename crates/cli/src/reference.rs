@@ -17,79 +17,91 @@ const BEGIN: &str = "\
 
 ## Environment variables
 
-`MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control variable (its name in lower
-case), which a program may write before `MPI_Init` and its first session. A part of the model that has a variable replaces that of the model named by
-`HEDDLE_MODEL`; the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense together, and
-a value that changes nothing under the others (a low bound where no lock has two classes), and says why. ";
+`MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control
+variable (its name in lower case), which a program may write before `MPI_Init` and its first
+session. A part of the model that has a variable replaces that of the model named by `HEDDLE_MODEL`;
+the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense
+together, and a value that changes nothing under the others (a low bound where no lock has two
+classes), and says why.
+";
 
 const INFO: &str = "\
 ## Info keys
 
-A program gives them where it makes a communicator (`MPI_Comm_dup_with_info`, `MPI_Comm_idup_with_info`,
-`MPI_Comm_split_type`). Without any, new communicators go round the VNIs.
+A program gives them where it makes a communicator (`MPI_Comm_dup_with_info`,
+`MPI_Comm_idup_with_info`, `MPI_Comm_split_type`). Without any, new communicators go round the VNIs.
 
 ";
 
 const RULES: &str = "
-- A hint takes effect only if every process gives the same value; unknown values are ignored. No error is raised.
-  `MPI_Comm_get_info` returns the values in force (`default` if no VNI was named).
-- With both promises messages are sharded by tag and sender. Messages of one communicator, sender and tag always keep their
-  order. With `heddle_vni` all messages stay on that VNI, and a broken promise is refused all the same.
-- `MPI_Comm_set_info` comes too late, since messages may be under way: it ignores `heddle_vni`, records promises without
-  effect, and takes no promise back. `MPI_Comm_dup` inherits no hints.
+- A hint takes effect only if every process gives the same value; unknown values are ignored. No
+  error is raised. `MPI_Comm_get_info` returns the values in force (`default` if no VNI was named).
+- With both promises messages are sharded by tag and sender. Messages of one communicator, sender
+  and tag always keep their order. With `heddle_vni` all messages stay on that VNI, and a broken
+  promise is refused all the same.
+- `MPI_Comm_set_info` comes too late, since messages may be under way: it ignores `heddle_vni`,
+  records promises without effect, and takes no promise back. `MPI_Comm_dup` inherits no hints.
 - Collective operations stay on the communicator's default VNI.
-- Without any promise, self messages (from a process to itself) are sharded by tag once several threads send them, until
-  the communicator sees its first wildcard or probe for them. This holds for models with a lock for each VNI whose calling threads
-  run their operations (not `csync`, `lockq-*`, `offload`), and for communicators without `heddle_vni`.
+- Without any promise, self messages (from a process to itself) are sharded by tag once several
+  threads send them, until the communicator sees its first wildcard or probe for them. This holds
+  for models with a lock for each VNI whose calling threads run their operations (not `csync`,
+  `lockq-*`, `offload`), and for communicators without `heddle_vni`.
 
 ";
 
 const SESSIONS: &str = "\
 ## Sessions
 
-A program makes sessions before, instead of, beside and after `MPI_Init`, and as often as it likes; threads may make them at once. Each
-has the process sets `mpi://WORLD` and `mpi://SELF`.
+A program makes sessions before, instead of, beside and after `MPI_Init`, and as often as it likes;
+threads may make them at once. Each has the process sets `mpi://WORLD` and `mpi://SELF`.
 
-- Under a launcher that speaks PMIx, PMI-1 or PMI-2 (`HEDDLE_BOOTSTRAP`) the first session or `MPI_Init` of a rank waits for those of all
-  other ranks; under Heddle's `mpiexec` it waits for none.
-- A process whose first use of MPI is a session runs at `MPI_THREAD_MULTIPLE`. If `MPI_Init` came first, its level is that of the
-  sessions, too.
-- `MPI_Session_finalize` waits for other processes only as far as they have not yet received what was sent by buffered sends: from the
-  session's buffer, and at the end of the last use of MPI from any. Communicators that were not freed can be used as long as MPI is in
-  use otherwise.
-- On several machines a session that is the process's first one, and comes after `MPI_Finalize`, reaches only ranks that the process
-  knew before: it has left its launcher, which knows the others.
-- An unknown process set is `MPI_ERR_ARG`. A group of a session that was finalised makes no communicator: `MPI_ERR_SESSION`.
-- A process that exits with a session ends the job with an error, as one without `MPI_Finalize` does. A process that never makes one does
-  not, unless another one has called `MPI_Init`: sessions need not concern all processes.
+- Under a launcher that speaks PMIx, PMI-1 or PMI-2 (`HEDDLE_BOOTSTRAP`) the first session or
+  `MPI_Init` of a rank waits for those of all other ranks; under Heddle's `mpiexec` it waits for
+  none.
+- A process whose first use of MPI is a session runs at `MPI_THREAD_MULTIPLE`. If `MPI_Init` came
+  first, its level is that of the sessions, too.
+- `MPI_Session_finalize` waits for other processes only as far as they have not yet received what
+  was sent by buffered sends: from the session's buffer, and at the end of the last use of MPI from
+  any. Communicators that were not freed can be used as long as MPI is in use otherwise.
+- On several machines a session that is the process's first one, and comes after `MPI_Finalize`,
+  reaches only ranks that the process knew before: it has left its launcher, which knows the others.
+- An unknown process set is `MPI_ERR_ARG`. A group of a session that was finalised makes no
+  communicator: `MPI_ERR_SESSION`.
+- A process that exits with a session ends the job with an error, as one without `MPI_Finalize`
+  does. A process that never makes one does not, unless another one has called `MPI_Init`: sessions
+  need not concern all processes.
 
 ";
 
 const UNEXPECTED: &str = "\
 ## What an unexpected message costs
 
-A message that arrives before its receive is kept in the receiver's memory. One of up to 40 bytes takes 112 bytes there (measured
-on 2026-11-23 with 10^7 messages of 8 bytes), a longer one its data and 128 bytes. `HEDDLE_UNEXPECTED_BYTES` is the bound on each
-VNI.
+A message that arrives before its receive is kept in the receiver's memory. One of up to 40 bytes
+takes 112 bytes there (measured on 2026-11-23 with 10^7 messages of 8 bytes), a longer one its data
+and 128 bytes. `HEDDLE_UNEXPECTED_BYTES` is the bound on each VNI.
 
-- Beyond the bound senders offer each message by rendezvous: the receiver keeps 112 bytes for it, and the data waits with the
-  sender. A blocking send in standard mode then returns when its message was received, as the standard allows. A nonblocking send
-  completes then; buffered sends still return at once. Senders send as usual again when the receiver's messages take half
-  of the bound.
-- A sender notices within one lap of its ring: at most 512 messages, or 2 MiB of data, go beyond the bound for each sender. A
-  sender on another machine notices within 128 packets, of which each has 8 KiB of small messages, or one longer message.
-- Small self messages beyond the bound stay in the program's buffers until they are received. A process's blocking send to itself
-  then waits for a receive that is posted by another thread.
-- A program that relies on more buffering than the bound waits for ever, as it may with any bound; a larger one helps.
-  The MPI_T variables `heddle_throttles` and `heddle_throttled_sends` show that the bound was reached.
-- A receive still finds a message that lies behind others. The headers of nonblocking sends under way have no bound.
+- Beyond the bound senders offer each message by rendezvous: the receiver keeps 112 bytes for it,
+  and the data waits with the sender. A blocking send in standard mode then returns when its message
+  was received, as the standard allows. A nonblocking send completes then; buffered sends still
+  return at once. Senders send as usual again when the receiver's messages take half of the bound.
+- A sender notices within one lap of its ring: at most 512 messages, or 2 MiB of data, go beyond the
+  bound for each sender. A sender on another machine notices within 128 packets, of which each has 8
+  KiB of small messages, or one longer message.
+- Small self messages beyond the bound stay in the program's buffers until they are received. A
+  process's blocking send to itself then waits for a receive that is posted by another thread.
+- A program that relies on more buffering than the bound waits for ever, as it may with any bound; a
+  larger one helps. The MPI_T variables `heddle_throttles` and `heddle_throttled_sends` show that
+  the bound was reached.
+- A receive still finds a message that lies behind others. The headers of nonblocking sends under
+  way have no bound.
 
 ";
 
 const WINDOWS: &str = "
 ## Windows
 
-A program gives these info keys where it makes a window; `MPI_Win_set_info` takes `no_locks` and those without an effect.
+A program gives these info keys where it makes a window; `MPI_Win_set_info` takes `no_locks` and
+those without an effect.
 
 ";
 
@@ -103,43 +115,48 @@ const WINDOW_LOCKS: &str = "
 | `spin` | foMPI's word that is 0 or 1; not fair; a shared lock is exclusive |
 | `rw` | foMPI's word that counts readers; readers may starve writers |
 
-Before the queues of `rma-rw`, `rma-mcs` and `d-mcs` stands a word: a process that runs may enter past those that wait, at most
-`HEDDLE_WIN_LOCK_BYPASSES` times (or `heddle_win_lock_bypasses`) between two processes of the queue. With 0 the order is strict, as in
-the paper; where there are more processes than cores each acquisition then costs a switch between processes.
+Before the queues of `rma-rw`, `rma-mcs` and `d-mcs` stands a word: a process that runs may enter
+past those that wait, at most `HEDDLE_WIN_LOCK_BYPASSES` times (or `heddle_win_lock_bypasses`)
+between two processes of the queue. With 0 the order is strict, as in the paper; where there are
+more processes than cores each acquisition then costs a switch between processes.
 
-No lock needs its target to be inside MPI. Memory of `MPI_Win_allocate`, `MPI_Win_allocate_shared` and `MPI_Alloc_mem` is mapped by all
-processes of a window: put and get are loads and stores, and accumulates of 1, 2, 4 and 8 bytes processor atomics. Other memory
-(`MPI_Win_create`, `MPI_Win_create_dynamic`) is copied by the kernel, and accumulates there take the target's accumulate lock; where the
-kernel or `HEDDLE_SINGLE_COPY=off` forbids such copies, a thread of the target copies, which sleeps otherwise. A process can attach at
-most 4096 regions to a dynamic window at one time.
+No lock needs its target to be inside MPI. Memory of `MPI_Win_allocate`, `MPI_Win_allocate_shared`
+and `MPI_Alloc_mem` is mapped by all processes of a window: put and get are loads and stores, and
+accumulates of 1, 2, 4 and 8 bytes processor atomics. Other memory (`MPI_Win_create`,
+`MPI_Win_create_dynamic`) is copied by the kernel, and accumulates there take the target's
+accumulate lock; where the kernel or `HEDDLE_SINGLE_COPY=off` forbids such copies, a thread of the
+target copies, which sleeps otherwise. A process can attach at most 4096 regions to a dynamic window
+at one time.
 
 ";
 
 const COLLECTIVES: &str = "\
 ## Collective operations
 
-The algorithm of each operation, and the points where `auto` turns to another one. All processes of a job must choose alike. The choice
-holds for communicators with one group, and for the blocking, nonblocking and persistent forms. An algorithm that cannot do what is asked
-gives way to `auto`: so with an operator that does not commute, where there is no blackboard, and where there are no leaders. Sizes are those of the data: of the
-whole message or vector, or of a block.
+The algorithm of each operation, and the points where `auto` turns to another one. All processes of
+a job must choose alike. The choice holds for communicators with one group, and for the blocking,
+nonblocking and persistent forms. An algorithm that cannot do what is asked gives way to `auto`: so
+with an operator that does not commute, where there is no blackboard, and where there are no
+leaders. Sizes are those of the data: of the whole message or vector, or of a block.
 
 ";
 
 const ERRORS: &str = "\
 ## Error handlers
 
-An error of a call without a communicator, window, file or session runs the handler of `MPI_COMM_SELF`. As long as the program has set
-none there, it runs that of `MPI_COMM_WORLD`. In a program that has sessions alone it ends the job. A function of files that has no open file, such as `MPI_File_open`, runs the handler of
-`MPI_FILE_NULL`, which returns by default.
+An error of a call without a communicator, window, file or session runs the handler of
+`MPI_COMM_SELF`. As long as the program has set none there, it runs that of `MPI_COMM_WORLD`. In a
+program that has sessions alone it ends the job. A function of files that has no open file, such as
+`MPI_File_open`, runs the handler of `MPI_FILE_NULL`, which returns by default.
 
 ";
 
 const MISSING: &str = "\
 ## What is missing
 
-A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION`; the fatal message, or `MPI_Error_string` of the code that it
-returns, names it. [fortran.md](fortran.md#plan) says what Fortran lacks. The names that MPI 3.0 removed are errors that name the
-successor.
+A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION`; the fatal message, or
+`MPI_Error_string` of the code that it returns, names it. [fortran.md](fortran.md#plan) says what
+Fortran lacks. The names that MPI 3.0 removed are errors that name the successor.
 
 ";
 
@@ -160,7 +177,7 @@ pub(crate) fn page() -> String {
     choice::<RequestPool>(&mut page);
     choice::<Requests>(&mut page);
     choice::<ReferenceCounts>(&mut page);
-    page += "## Models\n\nThe values of `HEDDLE_MODEL`: Heddle's models, the default first, and those of \
+    page += "## Models\n\nThe values of `HEDDLE_MODEL`: Heddle's models, the default first, and those of\n\
              the papers in the papers' form.\n\n";
     let models = named_models().map(|model| {
         let (source, departure) = match model.origin {

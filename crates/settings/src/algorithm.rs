@@ -23,7 +23,7 @@ pub enum Algorithm {
     Bruck,
     /// All messages in flight at once.
     Batch,
-    /// A partner a round.
+    /// One partner per round.
     Pairwise,
     /// ⌈log₂ n⌉ rounds in which partners exchange what they have.
     RecursiveDoubling,

@@ -98,7 +98,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         values: Values::Numbers,
         common: true,
         allowed: || format!("a number from 1 to {MOST_VNIS}"),
-        default: "two a core, at least 4 and at most 16",
+        default: "two per core, at least 4 and at most 16",
         get: |settings| settings.vnis.to_string(),
         check: |text| vnis(text).map(drop),
     },
@@ -393,8 +393,8 @@ impl Settings {
     }
 }
 
-/// Two VNIs a core, within bounds: with fewer, threads often share one; with more, waiting threads have more
-/// to poll.
+/// Two VNIs per core, within bounds: with fewer, threads often share one; with more, waiting threads have
+/// more to poll.
 fn default_vnis() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| 2 * cores.get()).clamp(4, 16)
 }

@@ -306,7 +306,7 @@ struct Announcement {
 unsafe impl Send for Inbox {}
 
 impl Inbox {
-    /// The inbox of a VNI. Make one a VNI and process.
+    /// The inbox of a VNI. Make one per VNI and process.
     pub fn new(fabric: &Fabric, vni: usize) -> Inbox {
         let announced = fabric.announced(vni).iter();
         let announcements = announced.map(|word| Announcement { word, accepted: 0 }).collect();

@@ -52,7 +52,7 @@ impl Scale {
 pub(crate) enum Comms {
     /// One for all; each thread has different tags.
     Shared,
-    /// One a thread.
+    /// One per thread.
     PerThread,
     /// One for all; the program promises the library that no receive is a wildcard.
     Hinted,

@@ -14,7 +14,7 @@ const QUESTIONS: [Question; 6] = [
     question("messages/s, one communicator", Axis::Threads, |key| {
         key.bench == "rate" && key.comms == "shared" && key.level == "multiple"
     }),
-    question("messages/s, a communicator a thread", Axis::Threads, |key| {
+    question("messages/s, a communicator per thread", Axis::Threads, |key| {
         // One thread has a communicator of its own in any case.
         threads_row(key, "rate", "per-thread", 8) || one_thread(key, "rate", "multiple")
     }),
@@ -31,7 +31,7 @@ fn title(library: &str) -> String {
     match library {
         "heddle" => "Heddle",
         "mpich" => "MPICH",
-        "mpich-vci" => "MPICH, a VCI a thread",
+        "mpich-vci" => "MPICH, a VCI per thread",
         "openmpi" => "Open MPI",
         "impi" => "Intel MPI",
         "impi-split" => "Intel MPI, thread split",

@@ -30,7 +30,7 @@ impl Axis {
     fn title(self) -> &'static str {
         match self {
             Self::Size => "bytes",
-            Self::Threads => "threads a process",
+            Self::Threads => "threads per process",
             Self::Pairs => "pairs of processes",
         }
     }
@@ -95,7 +95,7 @@ const QUESTIONS: &[Question] = &[
     question("message rate 8 B, one communicator (msg/s)", Axis::Threads, |key| {
         threads_row(key, "rate", "shared", 8)
     }),
-    question("message rate 8 B, a communicator a thread (msg/s)", Axis::Threads, |key| {
+    question("message rate 8 B, a communicator per thread (msg/s)", Axis::Threads, |key| {
         threads_row(key, "rate", "per-thread", 8)
     }),
     question("message rate 8 B, pairs of processes (msg/s)", Axis::Pairs, |key| key.bench == "pairs"),
@@ -148,7 +148,7 @@ const QUESTIONS: &[Question] = &[
         plots: Plotted::Further("max_us"),
     },
     question("MPI_Comm_dup and free, one each (us)", Axis::Threads, |key| key.bench == "dup"),
-    question("threads that come and go (us a thread)", Axis::Threads, |key| key.bench == "churn"),
+    question("threads that come and go (us per thread)", Axis::Threads, |key| key.bench == "churn"),
     question("Graph500 search, one each (edges/s)", Axis::Threads, |key| key.bench == "graph500"),
     question("isend to MPI_PROC_NULL (msg/s)", Axis::Threads, |key| {
         key.bench == "procnull" && key.op == "isend"

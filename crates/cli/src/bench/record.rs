@@ -103,7 +103,7 @@ pub(crate) struct Key {
     pub(crate) ranks: u32,
     /// Threads in each.
     pub(crate) threads: u32,
-    /// Bytes a message.
+    /// Bytes per message.
     pub(crate) size: u64,
     /// The computation beside the processes.
     #[serde(default)]
@@ -140,7 +140,7 @@ impl Key {
         Self { ranks, ..self }
     }
 
-    /// The same with `threads` threads a process.
+    /// The same with `threads` threads per process.
     pub(crate) fn threads(self, threads: u32, comms: &str) -> Self {
         Self { threads, comms: comms.to_owned(), ..self }
     }

@@ -1,4 +1,4 @@
-//! The results as one picture: a panel an experiment, a colour a lock.
+//! The results as one picture: a panel per experiment, a colour per lock.
 
 use std::path::Path;
 

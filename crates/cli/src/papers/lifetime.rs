@@ -27,7 +27,7 @@ const DERIVED: View =
 const GAIN: View = PREDEFINED.showing("Fig. 5: rate over naive, predefined objects", Quantity::Over(NAIVE));
 const GAIN_DERIVED: View = DERIVED.showing("Fig. 5: rate over naive, derived objects", Quantity::Over(NAIVE));
 const MISSES: View = PREDEFINED
-    .showing("Fig. 6: cache misses a message, predefined objects", Quantity::Further("cache_misses", 1.0));
+    .showing("Fig. 6: cache misses per message, predefined objects", Quantity::Further("cache_misses", 1.0));
 
 /// The experiments.
 pub(super) static EXPERIMENTS: [Experiment; 1] = [Experiment {

@@ -1,4 +1,4 @@
-//! The pictures of an experiment: a panel a figure of the paper, a colour a system.
+//! The pictures of an experiment: a panel per figure of the paper, a colour per system.
 
 use std::path::Path;
 

@@ -39,7 +39,7 @@ pub(super) enum Along {
     Threads,
     /// Processes.
     Processes,
-    /// Bytes a message, with the most threads that have a core each.
+    /// Bytes per message, with the most threads that have a core each.
     Sizes,
 }
 

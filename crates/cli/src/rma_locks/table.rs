@@ -10,7 +10,7 @@ pub(crate) fn render(results: &Results) -> String {
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
     let _ = writeln!(
         page,
-        "Virtual time, seed {}; {} acquisitions or more a case. Nothing here was measured on a network. {}\n",
+        "Virtual time, seed {}; {} acquisitions or more per case. Nothing here was measured on a network. {}\n",
         results.seed, results.acquisitions, results.machine
     );
     page.push_str(&statements(results));

@@ -1,5 +1,5 @@
 //! All-to-all in place: the blocks that arrive replace those that leave. In round k, two ranks exchange if
-//! their sum is k modulo n. So each rank has one partner a round and copies one block at a time.
+//! their sum is k modulo n. So each rank has one partner per round and copies one block at a time.
 
 use crate::conversation::Conversation;
 use crate::elements::Blocks;

@@ -22,7 +22,7 @@ impl Subgroup<'_> {
     }
 }
 
-/// The leaders of an operation: one a machine, the root on its own.
+/// The leaders of an operation: one per machine, the root on its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaders<'a> {
     pub(super) machines: &'a Machines,

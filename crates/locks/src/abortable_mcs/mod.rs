@@ -16,7 +16,7 @@
 //! |---|---|
 //! | uncontended | the same as [`Mcs`](crate::mcs): two locked instructions |
 //! | contended | the same, and a clock reading and a locked instruction a hand-over |
-//! | space | the same; nodes whose owners gave up stay until the holder leaves, at most [`LEFT_BEHIND`] a lock and one a thread |
+//! | space | the same; nodes whose owners gave up stay until the holder leaves, at most [`LEFT_BEHIND`] a lock and one per thread |
 //! | fairness | the order of the swaps among the waiters that poll; one that was passed over comes last |
 //! | needs | a clock that all processors share, roughly |
 //! | choose it | when waiters have deadlines, or threads may be stopped while they wait |

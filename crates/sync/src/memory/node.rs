@@ -7,7 +7,7 @@
 //! another gives back (as in a CLH queue) stays with the latter, which takes its next block from there.
 //!
 //! ```text
-//!   slot (8 bytes, thread-local)      Cache (heap, one a thread)          Block (heap, 128 bytes, aligned to 128)
+//!   slot (8 bytes, thread-local)      Cache (heap, one per thread)          Block (heap, 128 bytes, aligned to 128)
 //!   null     no cache yet        +--> len                            +--> node of any kind that fits
 //!   CLOSED   the thread ends     |    blocks[0 .. len] --------------+
 //!   pointer ---------------------+
