@@ -5,6 +5,7 @@
 
 - Lines go up to 100 columns in README.md, ARCHITECTURE.md, CONTRIBUTING.md and `docs`. Tables, code fences and lines
   without a space to break them at may be wider.
+- What there is of one thing for each other is said with "per": a communicator per thread.
 - A sentence has at most 30 words in README.md, CONTRIBUTING.md and the glossary. A cell of a table is made of
   sentences, too; code in backquotes is one word, and a colon or a semicolon ends no sentence.
 
@@ -24,6 +25,9 @@ NARROW = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
 # Pages of figures, whose lines are as long as their sentences.
 WIDE = ("docs/measurements.md", "docs/papers.md")
 ITEM = re.compile(r" *(?:[-*]|\d+\.) +")
+EACH = re.compile(
+    r"\b(?:one|two|communicator|VCI|lock|tags?|threads|ranks|VNIs|bytes) an? (?:thread|process|core|machine|rank|VNI)\b"
+)
 END = re.compile(r"[.!?…][\"')*]*(?= |$)")
 
 
@@ -79,12 +83,16 @@ def main():
         sys.exit("prose.py finds no line that is too wide")
     if len(list(too_long("A sentence. " + "word " * 31 + "end."))) != 1 or list(too_long("word " * 30)):
         sys.exit("prose.py finds no sentence that is too long")
+    if not EACH.search("a communicator a thread") or EACH.search("a communicator per thread"):
+        sys.exit("prose.py finds no missing \"per\"")
     found = 0
     for path in sorted([*BASE.glob("*.md"), *BASE.glob("docs/*.md")]):
         name, text = path.relative_to(BASE).as_posix(), path.read_text(encoding="utf-8")
         faults = []
         if name in NARROW or (name.startswith("docs/") and name not in WIDE):
             faults += [(number, f"the line goes beyond {COLUMNS} columns") for number in too_wide(text)]
+            for number, line in enumerate(text.split("\n"), 1):
+                faults += [(number, f"say \"per\": {each}") for each in EACH.findall(line)]
         if name in SHORT:
             faults += too_long(text)
         for number, fault in sorted(faults):
