@@ -3,7 +3,7 @@
 
     ci/doccheck.py
 
-It reads every `*.md`, and the tables of modules at the head of Rust files. These must exist:
+It reads every `*.md`, and of Rust files the comments, with the tables of modules at their head. These must exist:
 
 - the file and the heading that a relative link leads to
 - a path in backquotes: from the root, from the document, or from a crate (`message/vni/lost.rs`, `message/vni`); a file
@@ -224,11 +224,20 @@ def module_table(tree, name, text):
         listed |= {word.rstrip("/").removesuffix(".rs") for word in NAME.findall(line)}
         for word in NAME.findall(row[1]):
             path = f"{folder}/{word.rstrip('/')}"
-            known = tree.has(path) or tree.has(path + ".rs") or word.removesuffix(".rs") in modules
+            known = tree.has(path) or tree.has(path + ".rs") or word in modules
             if not known and not re.search(rf"\buse .*\b{word}\b", rest):
                 yield number, f"the table has {word}, which is no module here"
     for module in sorted(modules - listed) if first_row else ():
         yield first_row, f"the table lacks the module {module}"
+
+
+def names_in_comments(tree, name, text):
+    """Names of files in the comments of a source."""
+    for match in re.finditer(r"^ *//.*", text, re.MULTILINE):
+        for path in re.findall(r"`([\w/]+\.(?:rs|md|py|sh|toml|pml))`", match[0]):
+            if not (path in tree.names or any(known.endswith("/" + path) for known in tree.texts)):
+                if not tree.has(path) and not tree.has_module(path):
+                    yield line_of(text, match), f"there is no {path}"
 
 
 def without_tests(text):
@@ -253,6 +262,7 @@ BROKEN = (
     (lanes, "CONTRIBUTING.md", "| lane | what |\n|---|---|\n| `lint` | all |\n"),
     (counts, "README.md", "its 3 lanes"),
     (layers, "ARCHITECTURE.md", "```\n sync       \n abi        \n ─────\n cli        \n```\n"),
+    (names_in_comments, "crates/sync/src/lib.rs", "// See `no_such_file.rs`.\n"),
     (module_table, "crates/sync/src/lib.rs", "//! | file | idea |\n//! |---|---|\n//! | `no_such_file.rs` | none |\n"),
     (module_table, "crates/sync/src/lib.rs", "//! | module | idea |\n//! |---|---|\n//! | [`a`] | none |\n\nmod a;\nmod b;\n"),
 )
@@ -270,7 +280,7 @@ def main():
         elif name.endswith(".md"):
             checks = OF_DOCUMENTS
         elif name.endswith(".rs"):
-            checks = (module_table,)
+            checks = (module_table, names_in_comments)
         for check in checks:
             for line, fault in check(tree, name, text):
                 print(f"{name}:{line}: {fault}")

@@ -12,7 +12,7 @@
 //! | `channel.rs` | the channel to one peer: its ring, and the messages that wait for room |
 //! | `ring_access.rs` | access to the ring of a peer: within the channel's critical section, or without any |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
-//! | `checked.rs` | protocol messages of peers, checked before they are followed |
+//! | `checked` | protocol messages of peers, checked before they are followed |
 //! | `direct.rs` | from the wire straight to a blocking receive |
 //! | `express.rs` | the express path: small messages with the fewest instructions |
 //! | `rendezvous_state.rs` | rendezvous state and deferred work: flushes, follow-ups, freed requests |
