@@ -17,7 +17,8 @@ It reads every `*.md`, and of Rust files the comments, with the tables of module
 - a thing that a sentence counts: `the 28 crates`
 
 Capitals stand for any name (`tests/c/NAME.c`). CHANGELOG.md may name what is gone: there only links count. The script
-first sees that it finds a fault of each kind in a text of its own. It prints `FILE:LINE: what is wrong`, and exits with 1.
+first sees that it finds a fault of each kind in a text of its own. It prints `FILE:LINE: what is wrong`, and exits
+with 1.
 """
 
 import os
@@ -100,8 +101,8 @@ def outside_of_fences(text):
     return re.sub(r"^```.*?^```", lambda fence: "\n" * fence[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
 
 
-def line_of(text, match):
-    return text.count("\n", 0, match.start()) + 1
+def line_of(match):
+    return match.string.count("\n", 0, match.start()) + 1
 
 
 def links(tree, name, text):
@@ -113,9 +114,9 @@ def links(tree, name, text):
             continue
         path = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
         if not tree.has(path):
-            yield line_of(text, match), f"the link's target {match[1]} does not exist"
+            yield line_of(match), f"the link's target {match[1]} does not exist"
         elif anchor and anchor not in anchors(tree.texts.get(path, text) if target else text):
-            yield line_of(text, match), f"{path} has no heading for #{anchor}"
+            yield line_of(match), f"{path} has no heading for #{anchor}"
 
 
 def is_known_path(tree, name, path):
@@ -138,7 +139,7 @@ def paths(tree, name, text):
         for word in match[1].split():
             if PATH.fullmatch(word) and ("/" in word or word.rsplit(".", 1)[-1] in SUFFIXES):
                 if not is_known_path(tree, name, word):
-                    yield line_of(text, match), f"there is no {word}"
+                    yield line_of(match), f"there is no {word}"
 
 
 def names_in_files(tree, _, text):
@@ -146,7 +147,7 @@ def names_in_files(tree, _, text):
     for match in re.finditer(r"`([A-Za-z_]\w*)`,? in\s+`([\w/]+\.\w+)`", text):
         files = [path for path in tree.texts if f"/{path}".endswith("/" + match[2])]
         if files and not any(re.search(rf"\b{match[1]}\b", tree.texts[path]) for path in files):
-            yield line_of(text, match), f"{match[2]} has no {match[1]}"
+            yield line_of(match), f"{match[2]} has no {match[1]}"
 
 
 def commands(tree, name, text):
@@ -156,17 +157,17 @@ def commands(tree, name, text):
         if made := re.match(r"make ([a-z][a-z-]*)(?![\w/-])", command):
             if match[1] or "```" in text[: match.start()].rsplit("\n\n", 1)[-1]:
                 if made[1] not in tree.targets:
-                    yield line_of(text, match), f"the Makefile has no target {made[1]}"
+                    yield line_of(match), f"the Makefile has no target {made[1]}"
         program = re.match(r"(?:ci|tests|tools)/[\w/.]+\.(?:sh|py)(?= |$)", command)
         if program and " " in command and tree.has(program[0]) and not os.access(BASE / program[0], os.X_OK):
-            yield line_of(text, match), f"{program[0]} is not executable"
+            yield line_of(match), f"{program[0]} is not executable"
 
 
 def variables(tree, _, text):
     """Environment variables."""
     for match in VARIABLE.finditer(text):
         if match[0] not in tree.words:
-            yield line_of(text, match), f"no source reads {match[0]}"
+            yield line_of(match), f"no source reads {match[0]}"
 
 
 def lanes(tree, name, text):
@@ -174,20 +175,20 @@ def lanes(tree, name, text):
     for match in LANE.finditer(text):
         for lane in re.findall(r"`(\w+)`", match[1]):
             if lane not in tree.lanes:
-                yield line_of(text, match), f"ci/test.sh has no lane {lane}"
+                yield line_of(match), f"ci/test.sh has no lane {lane}"
     table = re.search(r"^\| lane \|.*\n\|-.*\n((?:\|.*\n)+)", text, re.MULTILINE)
     if table:
         rows = set(re.findall(r"^\| `(\w+)`", table[1], re.MULTILINE))
         run = set(re.findall(r"^lane_(\w+)\(\)", tree.texts["ci/lanes.sh"], re.MULTILINE))
         for lane in sorted((tree.lanes | run) ^ rows | tree.lanes ^ run):
-            yield line_of(text, table), f"{lane} is not in all of this table, ci/test.sh and ci/lanes.sh"
+            yield line_of(table), f"{lane} is not in all of this table, ci/test.sh and ci/lanes.sh"
 
 
 def counts(tree, _, text):
     """Numbers of things."""
     for match in COUNT.finditer(text):
         if int(match[1]) != tree.counted(match[2]):
-            yield line_of(text, match), f"there are {tree.counted(match[2])} {match[2]}, not {match[1]}"
+            yield line_of(match), f"there are {tree.counted(match[2])} {match[2]}, not {match[1]}"
 
 
 def layers(tree, name, text):
@@ -198,12 +199,12 @@ def layers(tree, name, text):
     groups = [CRATE.findall(group) for group in drawing[1].split(" ───")]
     rows = [crate for group in groups for crate in group]
     for crate in sorted(tree.crates ^ set(rows)):
-        yield line_of(text, drawing), f"the drawing and the folder crates do not both have {crate}"
+        yield line_of(drawing), f"the drawing and the folder crates do not both have {crate}"
     for row, crate in enumerate(rows[: -len(groups[-1])]):
         manifest = tree.texts.get(f"crates/{crate}/Cargo.toml", "").partition("[dependencies]\n")[2]
         for used in re.findall(r"^heddle-([\w-]+)", manifest.partition("\n[")[0], re.MULTILINE):
             if used not in rows[row:]:
-                yield line_of(text, drawing), f"{crate} uses {used}, which is not below it"
+                yield line_of(drawing), f"{crate} uses {used}, which is not below it"
 
 
 def module_table(tree, name, text):
@@ -237,7 +238,7 @@ def names_in_comments(tree, name, text):
         for path in re.findall(r"`([\w/]+\.(?:rs|md|py|sh|toml|pml))`", match[0]):
             if not (path in tree.names or any(known.endswith("/" + path) for known in tree.texts)):
                 if not tree.has(path) and not tree.has_module(path):
-                    yield line_of(text, match), f"there is no {path}"
+                    yield line_of(match), f"there is no {path}"
 
 
 def without_tests(text):
@@ -264,7 +265,7 @@ BROKEN = (
     (layers, "ARCHITECTURE.md", "```\n sync       \n abi        \n ─────\n cli        \n```\n"),
     (names_in_comments, "crates/sync/src/lib.rs", "// See `no_such_file.rs`.\n"),
     (module_table, "crates/sync/src/lib.rs", "//! | file | idea |\n//! |---|---|\n//! | `no_such_file.rs` | none |\n"),
-    (module_table, "crates/sync/src/lib.rs", "//! | module | idea |\n//! |---|---|\n//! | [`a`] | none |\n\nmod a;\nmod b;\n"),
+    (module_table, "crates/sync/src/lib.rs", "//! | module | idea |\n//! | [`a`] | none |\n\nmod a;\nmod b;\n"),
 )
 
 

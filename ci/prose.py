@@ -45,7 +45,8 @@ def too_wide(text):
     """The numbers of the lines that go beyond the columns, though they could be broken."""
     for number, line in prose(text):
         words = ITEM.sub("", line, count=1).strip()
-        if len(line) > COLUMNS and not line.startswith(("|", "#")) and " " in re.sub(r"`[^`]*`|\[[^]]*\]\(\S*\)", "", words):
+        breakable = " " in re.sub(r"`[^`]*`|\[[^]]*\]\(\S*\)", "", words)
+        if len(line) > COLUMNS and breakable and not line.startswith(("|", "#")):
             yield number
 
 
