@@ -10,6 +10,32 @@ use heddle_sync::{Lock, RawLock};
 ///
 /// An operation must not `run` another on the same value: it would wait for itself. Each type says whether an
 /// operation may `post` one.
+///
+/// # Examples
+///
+/// The same code under each way. The closure may borrow from its caller, which waits for the result:
+///
+/// ```
+/// use heddle_combining::{Combining, DsmSynch, LockQueueMutex, OffloadThread};
+/// use heddle_sync::{Lock, Mutex, WaitPolicy};
+///
+/// fn count(words: &impl Combining<Vec<String>>) -> usize {
+///     std::thread::scope(|scope| {
+///         for word in ["warp", "weft"] {
+///             scope.spawn(move || words.run(|words| words.push(word.to_owned())));
+///         }
+///     });
+///     words.post(|words| words.push("heddle".to_owned()));
+///     words.run(|words| words.len())
+/// }
+///
+/// let offload = OffloadThread::start(Vec::new(), "words", WaitPolicy::DEFAULT)?;
+/// assert_eq!(count(&DsmSynch::default()), 3);
+/// assert_eq!(count(&LockQueueMutex::default()), 3);
+/// assert_eq!(count(&offload), 3);
+/// assert_eq!(count(&Lock::<Mutex, _>::default()), 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Combining<T>: Send + Sync {
     /// Runs `operation` and returns its result.
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R;

@@ -9,6 +9,16 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 /// A value that a dedicated thread serves. Dropping it waits until all posted operations have run.
+///
+/// ```
+/// use heddle_combining::{Combining, OffloadThread};
+/// use heddle_sync::WaitPolicy;
+///
+/// let total = OffloadThread::start(0, "adder", WaitPolicy::DEFAULT)?;
+/// total.post(|total| *total += 40);
+/// assert_eq!(total.run(|total| *total + 2), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct OffloadThread<T: Send + 'static> {
     shared: Arc<Offload<T>>,

@@ -70,6 +70,15 @@ pub struct StrictTicket<P: Platform = Native> {
 }
 
 /// [`StrictTicket`] behind a word that a running thread may take again for a while: see [`Fissile`].
+///
+/// ```
+/// use heddle_locks::Ticket;
+/// use heddle_sync::{Lock, WaitPolicy};
+///
+/// let list = Lock::new(Ticket::new(WaitPolicy::DEFAULT), vec![1]);
+/// list.acquire().push(2);
+/// assert_eq!(*list.acquire(), [1, 2]);
+/// ```
 pub type Ticket<P = Native> = Fissile<StrictTicket<P>>;
 
 impl<P: Platform> Default for StrictTicket<P> {

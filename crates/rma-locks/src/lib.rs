@@ -36,6 +36,99 @@
 //! It uses no other crate. `heddle-window` locks windows with it, `heddle-rma-locks-c` gives it to C, and
 //! `heddle-rma-sim` runs it in virtual time. The locks keep all their state in the words of an [`Rma`], so a
 //! handle is a value that any number of processes make from the same [`Layout`].
+//!
+//! # Examples
+//!
+//! This crate brings no [`Rma`] of its own, since that is what its user has: a network, or windows. Here
+//! threads play the processes of two machines, and the words of all lie in one memory:
+//!
+//! ```
+//! use heddle_rma_locks::{Layout, Rank, Rma, RmaMcs, RmaRw, Word, now};
+//! use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+//!
+//! struct Process<'a> {
+//!     rank: Rank,
+//!     memory: &'a [Vec<AtomicU64>],
+//! }
+//!
+//! impl Rma for Process<'_> {
+//!     fn rank(&self) -> Rank {
+//!         self.rank
+//!     }
+//!     async fn put(&self, value: u64, target: Rank, word: Word) {
+//!         self.memory[target][word].store(value, SeqCst);
+//!     }
+//!     async fn get(&self, target: Rank, word: Word) -> u64 {
+//!         self.memory[target][word].load(SeqCst)
+//!     }
+//!     async fn add(&self, operand: u64, target: Rank, word: Word) {
+//!         self.memory[target][word].fetch_add(operand, SeqCst);
+//!     }
+//!     async fn fetch_add(&self, operand: u64, target: Rank, word: Word) -> u64 {
+//!         self.memory[target][word].fetch_add(operand, SeqCst)
+//!     }
+//!     async fn swap(&self, value: u64, target: Rank, word: Word) -> u64 {
+//!         self.memory[target][word].swap(value, SeqCst)
+//!     }
+//!     async fn compare_and_swap(&self, value: u64, expected: u64, target: Rank, word: Word) -> u64 {
+//!         let swapped = self.memory[target][word].compare_exchange(expected, value, SeqCst, SeqCst);
+//!         swapped.unwrap_or_else(|before| before)
+//!     }
+//!     async fn flush(&self, _: Rank) {}
+//!     async fn wait_until(&self, target: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> u64 {
+//!         loop {
+//!             let value = self.get(target, word).await;
+//!             if is_over(value) {
+//!                 return value;
+//!             }
+//!             std::thread::yield_now();
+//!         }
+//!     }
+//! }
+//!
+//! /// Runs `body` as each of four processes, on two machines of two, whose words are 0 at first.
+//! fn processes(layout: &Layout, body: impl Fn(&Process) + Sync) {
+//!     let row = || (0..layout.words()).map(|_| AtomicU64::new(0)).collect();
+//!     let memory: Vec<Vec<AtomicU64>> = (0..layout.processes()).map(|_| row()).collect();
+//!     std::thread::scope(|scope| {
+//!         for rank in 0..layout.processes() {
+//!             let process = Process { rank, memory: &memory };
+//!             let body = &body;
+//!             scope.spawn(move || body(&process));
+//!         }
+//!     });
+//! }
+//!
+//! let layout = Layout::named(&[vec![0], vec![0], vec![1], vec![1]], 2);
+//!
+//! // RMA-MCS: the lock stays on a machine for 8 turns at most, if processes there wait.
+//! let lock = RmaMcs::new(layout.clone(), vec![8]);
+//! let total = AtomicU64::new(0);
+//! processes(&layout, |process| {
+//!     for _ in 0..100 {
+//!         now(lock.acquire(process));
+//!         let seen = total.load(SeqCst);
+//!         total.store(seen + 1, SeqCst);
+//!         now(lock.release(process));
+//!     }
+//! });
+//! assert_eq!(total.into_inner(), 400);
+//!
+//! // RMA-RW: process 0 writes, the others read; 4 turns of writers at the root, then readers.
+//! let lock = RmaRw::new(layout.clone(), vec![8], 4);
+//! let pair = [AtomicU64::new(0), AtomicU64::new(0)];
+//! processes(&layout, |process| {
+//!     if process.rank() == 0 {
+//!         now(lock.acquire_write(process));
+//!         pair.iter().for_each(|half| half.store(1, SeqCst));
+//!         now(lock.release_write(process));
+//!     } else {
+//!         now(lock.acquire_read(process));
+//!         assert_eq!(pair[0].load(SeqCst), pair[1].load(SeqCst));
+//!         now(lock.release_read(process));
+//!     }
+//! });
+//! ```
 
 mod adaptive;
 mod fissile;

@@ -92,6 +92,24 @@ use std::ptr::{self, NonNull};
 pub const DEFAULT_LIMIT: u32 = 64;
 
 /// A value under DSM-Synch; see the [module](self).
+///
+/// A combining lock: the thread inside runs the operations of those that wait.
+///
+/// ```
+/// use heddle_combining::{Combining, DsmSynch};
+///
+/// let total: DsmSynch<u64> = DsmSynch::default();
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| {
+///             for _ in 0..100 {
+///                 total.run(|total| *total += 1);
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(total.into_inner(), 400);
+/// ```
 pub struct DsmSynch<T: 'static, P: Platform = Native> {
     door: CachePadded<Door<P>>,
     ends: CachePadded<Ends<P, Request<P, T>>>,

@@ -21,6 +21,18 @@ pub(super) type RequestOf<L, T> = Request<PlatformOf<L>, T>;
 type CellOf<L, T> = <PlatformOf<L> as Platform>::Cell<T>;
 
 /// A value under LockQ over the lock `L`; see the [module](super).
+///
+/// A thread that does not need the result leaves its operation to the lock's holder. Operations of one
+/// thread keep their order:
+///
+/// ```
+/// use heddle_combining::{Combining, LockQueueMutex};
+///
+/// let log: LockQueueMutex<Vec<u32>> = LockQueueMutex::default();
+/// log.post(|log| log.push(1));
+/// log.post(|log| log.push(2));
+/// assert_eq!(log.run(|log| log.clone()), [1, 2]);
+/// ```
 pub struct LockQueue<L: RawLock, T: 'static> {
     pub(super) lock: CachePadded<L>,
     pub(super) posted: CachePadded<Chain<PlatformOf<L>, RequestOf<L, T>>>,

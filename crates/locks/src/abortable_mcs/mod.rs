@@ -111,6 +111,22 @@ enum End {
 }
 
 /// [`StrictAbortableMcs`] behind a word that a running thread may take again for a while: see [`Fissile`].
+///
+/// A waiter that leaves the queue when its time is up:
+///
+/// ```
+/// use heddle_locks::AbortableMcs;
+/// use heddle_sync::{Lock, Native, Platform};
+///
+/// let lock: Lock<AbortableMcs, u32> = Lock::default();
+/// let held = lock.acquire();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| assert!(lock.acquire_until(Native::now_ns() + 100_000).is_none()));
+/// });
+/// drop(held);
+/// *lock.acquire() += 1;
+/// assert_eq!(lock.into_inner(), 1);
+/// ```
 pub type AbortableMcs<P = Native> = Fissile<StrictAbortableMcs<P>>;
 
 impl<P: Platform> Default for StrictAbortableMcs<P> {

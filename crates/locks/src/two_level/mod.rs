@@ -101,6 +101,20 @@ type PlatformOf<L> = <L as RawLock>::Platform;
 type TokenOf<H, L> = Class<<H as RawLock>::Token, <L as RawLock>::Token>;
 
 /// The lock; see the [module](self). Its [`RawLock`] side is the high class.
+///
+/// Threads with work go first; one that only polls stands back:
+///
+/// ```
+/// use heddle_locks::{Mcs, TwoLevel};
+/// use heddle_sync::Lock;
+///
+/// let queue: Lock<TwoLevel<Mcs, Mcs>, Vec<u32>> = Lock::default();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| queue.acquire().push(7));
+///     scope.spawn(|| while queue.acquire_low().pop().is_none() {});
+/// });
+/// assert!(queue.into_inner().is_empty());
+/// ```
 pub struct TwoLevel<High: RawLock, Low: RawLock<Platform = PlatformOf<High>>> {
     filter: CachePadded<Filter<High::Platform>>,
     high: CachePadded<High>,

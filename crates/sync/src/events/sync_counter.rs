@@ -53,6 +53,21 @@ const EVENT: u32 = 4;
 pub const MOST_EVENTS: u32 = u32::MAX / EVENT;
 
 /// Counts down to its waiter's wake-up; see the [module](self).
+///
+/// A thread waits for three others with one wake-up:
+///
+/// ```
+/// use heddle_sync::{SyncCounter, WaitPolicy};
+///
+/// let done = SyncCounter::new(3);
+/// std::thread::scope(|scope| {
+///     for _ in 0..3 {
+///         scope.spawn(|| done.signal());
+///     }
+///     done.wait(&WaitPolicy::DEFAULT);
+///     assert_eq!(done.missing(), 0);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct SyncCounter<P: Platform = Native> {
     word: P::AtomicU32,

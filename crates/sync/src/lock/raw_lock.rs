@@ -66,6 +66,25 @@ pub unsafe trait RawLock: Send + Sync {
 ///
 /// The same as [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from
 /// entering, and may come again.
+///
+/// # Examples
+///
+/// A waiter that gives up after a millisecond, by [`Lock::acquire_until`]:
+///
+/// ```
+/// use heddle_sync::{Lock, Mutex, Native, Platform};
+///
+/// let place: Lock<Mutex, Option<&str>> = Lock::default();
+/// let held = place.acquire();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         let deadline_ns = Native::now_ns() + 1_000_000;
+///         assert!(place.acquire_until(deadline_ns).is_none(), "the other thread holds it");
+///     });
+/// });
+/// drop(held);
+/// assert!(place.acquire_until(Native::now_ns()).is_some(), "a free lock needs no time");
+/// ```
 pub unsafe trait TimedLock: RawLock {
     /// Waits until the lock is the caller's, or until [`Platform::now_ns`] has reached `deadline_ns`. The
     /// lock may still be handed to a thread whose time is up; then it succeeds.
@@ -77,6 +96,24 @@ type CellOf<L, T> = <<L as RawLock>::Platform as Platform>::Cell<T>;
 type AccessOf<L, T> = <CellOf<L, T> as MemoryCell<T>>::Access;
 
 /// A value that only the holder of a lock of kind `L` can reach.
+///
+/// A value under the plain [`Mutex`](crate::Mutex):
+///
+/// ```
+/// use heddle_sync::{Lock, Mutex};
+///
+/// let total: Lock<Mutex, u64> = Lock::default();
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| {
+///             for _ in 0..1_000 {
+///                 *total.acquire() += 1;
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(total.into_inner(), 4_000);
+/// ```
 pub struct Lock<L: RawLock, T> {
     raw: L,
     value: CellOf<L, T>,

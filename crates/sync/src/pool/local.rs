@@ -57,6 +57,20 @@ impl<T: Send + 'static, P: Platform> Drop for Stocked<T, P> {
 }
 
 /// A [`Pool`] with a cache in every thread that uses it.
+///
+/// Buffers that keep their room from loan to loan:
+///
+/// ```
+/// use heddle_sync::pool::{LocalPool, Pool};
+///
+/// let buffers: LocalPool<Vec<u8>> = LocalPool::new(Pool::new(Vec::new));
+/// for _ in 0..1_000 {
+///     let mut buffer = buffers.take();
+///     buffer.clear();
+///     buffer.extend_from_slice(b"a message");
+/// }
+/// assert!(buffers.pool().made() < 1_000, "the thread's stock lends the same ones again");
+/// ```
 pub struct LocalPool<T: Send + 'static, P: Platform = Native> {
     pool: Arc<Pool<T, P>>,
     name: u64,

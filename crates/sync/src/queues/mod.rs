@@ -101,6 +101,27 @@ pub trait Mpsc: Send + Sync {
 }
 
 /// The right to take values out of a queue.
+///
+/// Two producers, and a consumer that learns when it has seen the last value:
+///
+/// ```
+/// use heddle_sync::queues::{Consumer, Mpsc, Unbounded};
+///
+/// let queue: Unbounded<u32> = Unbounded::new();
+/// std::thread::scope(|scope| {
+///     for part in 0..2 {
+///         let queue = &queue;
+///         scope.spawn(move || (0..10).for_each(|i| queue.push(10 * part + i).expect("open")));
+///     }
+/// });
+/// queue.close();
+/// assert!(queue.push(20).is_err());
+///
+/// let mut consumer = Consumer::of(&queue).expect("no other consumer");
+/// let mut values: Vec<u32> = std::iter::from_fn(|| consumer.pop()).collect();
+/// values.sort();
+/// assert_eq!(values, (0..20).collect::<Vec<_>>());
+/// ```
 #[derive(Debug)]
 pub struct Consumer<'a, Q: Mpsc> {
     queue: &'a Q,

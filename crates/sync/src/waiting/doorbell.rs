@@ -44,6 +44,24 @@ use std::time::Duration;
 const ARMED: u32 = 1;
 
 /// Wakes sleepers; see the [module](self).
+///
+/// A thread sleeps until another one has stored its answer and rung:
+///
+/// ```
+/// use heddle_sync::{Doorbell, Scope};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// let answer = AtomicU32::new(0);
+/// let doorbell = Doorbell::default();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         answer.store(42, Ordering::Release);
+///         doorbell.ring(Scope::Process);
+///     });
+///     doorbell.sleep_until(Scope::Process, || answer.load(Ordering::Acquire) != 0);
+/// });
+/// assert_eq!(answer.into_inner(), 42);
+/// ```
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct Doorbell<P: Platform = Native> {

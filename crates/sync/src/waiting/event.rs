@@ -28,6 +28,34 @@ use std::time::Duration;
 const ASLEEP: u32 = 1;
 
 /// Where threads sleep that wait for a word.
+///
+/// Consumers sleep until there is a ticket, and each takes one:
+///
+/// ```
+/// use heddle_sync::{Event, Scope};
+/// use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+///
+/// let tickets = AtomicU32::new(0);
+/// let event = Event::default();
+/// let take = || tickets.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| {
+///             while !take() {
+///                 let ticket = event.prepare();
+///                 if tickets.load(SeqCst) == 0 {
+///                     ticket.sleep(None, Scope::Process);
+///                 }
+///             }
+///         });
+///     }
+///     for _ in 0..2 {
+///         tickets.fetch_add(1, SeqCst);
+///         event.wake(Scope::Process);
+///     }
+/// });
+/// assert_eq!(tickets.into_inner(), 0);
+/// ```
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct Event(AtomicU32);
