@@ -19,6 +19,12 @@ static void list_cvars(void) {
         CHECK(strncmp(name, "heddle_", 7) == 0);
         CHECK_EQ(bind, MPI_T_BIND_NO_OBJECT);
         CHECK(verbosity >= MPI_T_VERBOSITY_USER_BASIC && verbosity <= MPI_T_VERBOSITY_MPIDEV_ALL);
+        if (strcmp(name, "heddle_model") == 0)
+            CHECK_EQ(verbosity, MPI_T_VERBOSITY_USER_BASIC);
+        else if (strcmp(name, "heddle_barrier_algorithm") == 0)
+            CHECK_EQ(verbosity, MPI_T_VERBOSITY_TUNER_DETAIL);
+        else if (strcmp(name, "heddle_lifetime") == 0)
+            CHECK_EQ(verbosity, MPI_T_VERBOSITY_MPIDEV_DETAIL);
         CHECK(scope >= MPI_T_SCOPE_CONSTANT && scope <= MPI_T_SCOPE_ALL_EQ);
         CHECK_OK(MPI_T_cvar_get_info(i, small, &small_len, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
         CHECK(strlen(small) == 3 && strncmp(small, name, 3) == 0);

@@ -1,7 +1,7 @@
 //! The reference page, `docs/reference.md`: made from the tables that the library itself uses.
 
 use heddle_model::{
-    Choice, Execution, Granularity, Lifetime, OffloadThreads, Origin, ProgressEntry, ReferenceCounts,
+    Choice, Class, Execution, Granularity, Lifetime, OffloadThreads, Origin, ProgressEntry, ReferenceCounts,
     RequestPool, Requests, Values, WakeUp, named_models,
 };
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
@@ -19,7 +19,8 @@ const BEGIN: &str = "\
 
 `MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control
 variable (its name in lower case), which a program may write before `MPI_Init` and its first
-session. A part of the model that has a variable replaces that of the model named by `HEDDLE_MODEL`;
+session. `heddle info` shows those of class user and all that are set, `heddle info --all` all of
+them. A part of the model that has a variable replaces that of the model named by `HEDDLE_MODEL`;
 the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense
 together, and a value that changes nothing under the others (a low bound where no lock has two
 classes), and says why.
@@ -166,7 +167,13 @@ pub(crate) fn page() -> String {
     let heads = ["variable", "values", "default", "meaning"];
     let (collectives, others): (Vec<_>, Vec<_>) =
         Variable::all().partition(|variable| variable.is_of_collectives());
-    table(&mut page, heads, others.into_iter().map(row));
+    for (class, name, meaning) in Class::OPTIONS {
+        // Writing to a String never fails.
+        let _ = writeln!(page, "### Class {name}\n\nThis is {meaning}.\n");
+        table(&mut page, heads, others.iter().filter(|variable| variable.class() == *class).map(row));
+        page.push('\n');
+    }
+    page += "The variables of collective operations, [below](#collective-operations), are of class tuning.\n";
     page += "\n## What the names mean\n\n";
     choice::<Granularity>(&mut page);
     choice::<Execution>(&mut page);
@@ -189,7 +196,7 @@ pub(crate) fn page() -> String {
     table(&mut page, ["model", "meaning", "form", "departure from the paper"], models);
     page.push('\n');
     page += COLLECTIVES;
-    table(&mut page, heads, collectives.into_iter().map(row));
+    table(&mut page, heads, collectives.iter().map(row));
     page.push('\n');
     let algorithms = Algorithm::OPTIONS.iter().map(|(_, name, meaning)| [code(name), (*meaning).to_owned()]);
     table(&mut page, ["algorithm", "meaning"], algorithms);
@@ -216,7 +223,7 @@ fn info_keys(page: &mut String, keys: &[InfoKey]) {
     table(page, ["info key", "values", "effect"], rows);
 }
 
-fn row(variable: Variable) -> [String; 4] {
+fn row(variable: &Variable) -> [String; 4] {
     let meaning = variable.meaning().to_owned();
     [code(variable.name()), variable.allowed(), variable.default(), meaning]
 }

@@ -39,7 +39,7 @@ mod section;
 mod tracepoint;
 
 pub use choice::{
-    Arbitration, Bias, Choice, CollectThreshold, Condition, Execution, Granularity, Lifetime, Model,
+    Arbitration, Bias, Choice, Class, CollectThreshold, Condition, Execution, Granularity, Lifetime, Model,
     ModelError, Named, OFFLOAD, OWN, OffloadThreads, Origin, PARTS, PUBLISHED, Part, ProgressEntry,
     ReferenceCounts, RequestPool, Requests, TestBackoff, UnknownArbitration, UnknownOption, UnknownThreshold,
     Values, WakeUp, named_models, pairwise,

@@ -12,7 +12,7 @@ use crate::algorithm::Algorithm::{
 };
 use crate::given::variable_or;
 use crate::setting::Setting;
-use heddle_model::{Choice, Values};
+use heddle_model::{Choice, Class, Values};
 
 /// The largest value of a switch point: a number in MPI_T has 32 bits.
 const MOST: usize = i32::MAX as usize;
@@ -43,6 +43,7 @@ macro_rules! collectives {
         pub(crate) const COLLECTIVES: &[Setting<Collectives>] = &[
             $(Setting {
                 variable: $algorithm_variable,
+                class: Class::Tuning,
                 meaning: concat!("the algorithm of ", $operations),
                 values: Values::Names,
                 common: true,
@@ -53,6 +54,7 @@ macro_rules! collectives {
             },)*
             $(Setting {
                 variable: $point_variable,
+                class: Class::Tuning,
                 meaning: $meaning,
                 values: Values::Numbers,
                 common: true,

@@ -36,7 +36,7 @@ pub use variable::Variable;
 use given::variable_or;
 use heddle_bootstrap::Mechanism;
 use heddle_model::counters::MOST_VNIS;
-use heddle_model::{Model, ModelError, OFFLOAD, Values};
+use heddle_model::{Class, Model, ModelError, OFFLOAD, Values};
 use heddle_sync::WaitPolicy;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -84,6 +84,7 @@ pub struct Settings {
 pub const SETTINGS: &[Setting<Settings>] = &[
     Setting {
         variable: "HEDDLE_MODEL",
+        class: Class::User,
         meaning: "the thread-safety model",
         values: Values::Text,
         common: false,
@@ -94,6 +95,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_VNIS",
+        class: Class::User,
         meaning: "independent communication paths (virtual network interfaces) in each process; communicators are distributed over them",
         values: Values::Numbers,
         common: true,
@@ -104,6 +106,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_SINGLE_COPY",
+        class: Class::Tuning,
         meaning: "whether large messages may be copied straight from one process's memory to another's",
         values: Values::Names,
         common: false,
@@ -114,6 +117,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_BLACKBOARDS",
+        class: Class::Tuning,
         meaning: "whether collective operations go through memory that all processes of a communicator share, and not by messages; if one process says off, the communicator has none",
         values: Values::Names,
         common: false,
@@ -124,6 +128,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_UNEXPECTED_BYTES",
+        class: Class::User,
         meaning: "the memory in bytes that unexpected messages may take on each VNI of a process; beyond it senders wait for their receives",
         // Text, since a number in MPI_T has 32 bits.
         values: Values::Text,
@@ -138,6 +143,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_STRICT",
+        class: Class::User,
         meaning: "whether Heddle refuses what the standard calls an error where MPICH, Open MPI and Intel MPI all accept it; docs/leniency.md lists that",
         values: Values::Names,
         common: true,
@@ -148,6 +154,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_STATS",
+        class: Class::User,
         meaning: "whether each process prints its counters at the end",
         values: Values::Names,
         common: false,
@@ -158,6 +165,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_BOOTSTRAP",
+        class: Class::User,
         meaning: "the launcher that has started the process: Heddle's mpiexec (builtin), one that speaks PMIx, as prterun, Open MPI's mpiexec and srun do (pmix), one that speaks PMI-1, as MPICH's does (pmi), or PMI-2, as srun --mpi=pmi2 does (pmi2), none (single), or the first of them that has left its variables (auto)",
         values: Values::Names,
         common: false,
@@ -168,6 +176,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_FABRIC",
+        class: Class::User,
         meaning: "the network between machines: the first provider of libfabric that connects them (auto), none (off), or a provider by its name, as fi_info shows it; a provider is opened even if another launcher than Heddle's says that all ranks run on one machine",
         values: Values::Text,
         common: true,
@@ -178,6 +187,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_FABRIC_DOMAIN",
+        class: Class::User,
         meaning: "the network interface or device that HEDDLE_FABRIC uses, as fi_info shows it (domain)",
         values: Values::Text,
         common: false,
@@ -188,6 +198,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_PEER_TIMEOUT",
+        class: Class::User,
         meaning: "the seconds after which a rank on another machine is lost if nothing was heard of it; off never gives one up, as a debugger wants that stops processes",
         values: Values::Text,
         common: false,
@@ -198,6 +209,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_OFFLOAD_CORES",
+        class: Class::User,
         meaning: "the cores on which the threads of execution offload run, one after the other",
         values: Values::Text,
         common: false,
@@ -208,6 +220,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_WIN_LOCK",
+        class: Class::Tuning,
         meaning: "the algorithm of the locks of a window, unless the info key heddle_win_lock names one when it is made",
         values: Values::Names,
         common: true,
@@ -218,6 +231,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         variable: "HEDDLE_WIN_LOCK_BYPASSES",
+        class: Class::Tuning,
         meaning: "under the window locks rma-rw, rma-mcs and d-mcs, how many processes may enter past those that wait, between two of the queue, unless the info key heddle_win_lock_bypasses says it; 0: strict order, as in the paper",
         values: Values::Numbers,
         common: true,

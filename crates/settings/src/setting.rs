@@ -1,12 +1,14 @@
 //! The description of a setting.
 
-use heddle_model::Values;
+use heddle_model::{Class, Values};
 
 /// A setting that is no part of the model, among the settings `S`.
 #[derive(Debug)]
 pub struct Setting<S> {
     /// Its environment variable. In lower case it is the name of the MPI_T control variable.
     pub variable: &'static str,
+    /// Whom it concerns.
+    pub class: Class,
     /// Its meaning, as half a sentence.
     pub meaning: &'static str,
     /// The kind of its values.

@@ -2,7 +2,7 @@
 
 use crate::collectives::{COLLECTIVES, Collectives};
 use crate::{SETTINGS, Setting, Settings};
-use heddle_model::{Model, PARTS, Part, Values};
+use heddle_model::{Class, Model, PARTS, Part, Values};
 
 /// An environment variable: a separate setting, one of collective operations, or a part of the model.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,15 @@ impl Variable {
             Variable::Setting(setting) => setting.variable,
             Variable::Collective(setting) => setting.variable,
             Variable::Part(part) => part.variable,
+        }
+    }
+
+    /// Whom it concerns.
+    pub fn class(self) -> Class {
+        match self {
+            Variable::Setting(setting) => setting.class,
+            Variable::Collective(setting) => setting.class,
+            Variable::Part(part) => part.class,
         }
     }
 

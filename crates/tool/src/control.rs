@@ -8,7 +8,7 @@ use super::lookup::error;
 use super::value::{TEXT, Type};
 use heddle_message::domain;
 use heddle_message::error::Result;
-use heddle_model::Values;
+use heddle_model::{Class, Values};
 use heddle_settings::{self as settings, Settings, Variable};
 use heddle_spec::constants as mpi;
 use std::sync::OnceLock;
@@ -58,6 +58,15 @@ impl Control {
     /// The number of its elements.
     pub fn count(&self) -> usize {
         if self.kind == Type::Text { TEXT } else { 1 }
+    }
+
+    /// `MPI_T_VERBOSITY_…`, by the class of the setting.
+    pub fn verbosity(&self) -> i32 {
+        match self.variable.class() {
+            Class::User => mpi::MPI_T_VERBOSITY_USER_BASIC,
+            Class::Tuning => mpi::MPI_T_VERBOSITY_TUNER_DETAIL,
+            Class::Research => mpi::MPI_T_VERBOSITY_MPIDEV_DETAIL,
+        }
     }
 
     /// `MPI_T_SCOPE_…`

@@ -19,7 +19,7 @@ pub use lookup::named_models;
 pub use model::Model;
 pub use named::{Named, Origin};
 pub use options::{
-    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
+    Bias, Choice, Class, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
     RequestPool, Requests, TestBackoff, UnknownOption, WakeUp,
 };
 pub use own::OWN;

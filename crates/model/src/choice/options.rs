@@ -80,6 +80,16 @@ macro_rules! choice {
 }
 
 choice! {
+    /// The classes of settings, by whom they concern. `heddle info` shows those of users unless it is asked
+    /// for more, and MPI_T gives each class a verbosity.
+    Class, "class of settings" {
+        User = "user": "what a user decides: the model, the launcher, the network, limits, and what is printed",
+        Tuning = "tuning": "what can make a program faster; the defaults were measured",
+        Research = "research": "what compares designs of the library",
+    }
+}
+
+choice! {
     /// Choices of the critical section that guards an object (Balaji et al., IJHPCA 2010, section 4).
     Granularity, "granularity" {
         Global = "global": "one critical section for the duration of every call, left while the call waits",

@@ -4,7 +4,7 @@ use super::arbitration::Arbitration;
 use super::error::ModelError;
 use super::model::Model;
 use super::options::{
-    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
+    Bias, Choice, Class, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
     RequestPool, Requests, TestBackoff, WakeUp,
 };
 use super::threshold::CollectThreshold;
@@ -28,6 +28,8 @@ pub struct Part {
     pub name: &'static str,
     /// The part's environment variable. In lower case it is the name of the MPI_T control variable.
     pub variable: &'static str,
+    /// Whom it concerns.
+    pub class: Class,
     /// The meaning of the part.
     pub meaning: &'static str,
     /// The form of the part's values.
@@ -106,16 +108,17 @@ const TRYING: Condition = Condition {
 
 /// Makes a part that is one of a few names.
 macro_rules! option {
-    ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal) => {
-        option!($name, $variable, $choice, $field, $meaning, Names, None)
+    ($name:literal, $variable:literal, $class:ident, $choice:ident, $field:ident, $meaning:literal) => {
+        option!($name, $variable, $class, $choice, $field, $meaning, Names, None)
     };
-    ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal, $values:ident) => {
-        option!($name, $variable, $choice, $field, $meaning, $values, None)
+    ($name:literal, $variable:literal, $class:ident, $choice:ident, $field:ident, $meaning:literal, $values:ident) => {
+        option!($name, $variable, $class, $choice, $field, $meaning, $values, None)
     };
-    ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal, $values:ident, $under:expr) => {
+    ($name:literal, $variable:literal, $class:ident, $choice:ident, $field:ident, $meaning:literal, $values:ident, $under:expr) => {
         Part {
             name: $name,
             variable: $variable,
+            class: Class::$class,
             meaning: $meaning,
             values: Values::$values,
             allowed: $choice::names,
@@ -132,10 +135,11 @@ macro_rules! option {
 
 /// Makes a part that is a number, from a smallest one on.
 macro_rules! number {
-    ($name:literal, $variable:literal, $field:ident, $least:literal, $meaning:literal, $under:expr) => {
+    ($name:literal, $variable:literal, $class:ident, $field:ident, $least:literal, $meaning:literal, $under:expr) => {
         Part {
             name: $name,
             variable: $variable,
+            class: Class::$class,
             meaning: $meaning,
             values: Values::Numbers,
             allowed: || format!("a number from {} to {}", $least, u32::MAX),
@@ -158,6 +162,7 @@ pub const PARTS: &[Part] = &[
     option!(
         "granularity",
         "HEDDLE_GRANULARITY",
+        Research,
         Granularity,
         granularity,
         "which critical section guards an object"
@@ -165,6 +170,7 @@ pub const PARTS: &[Part] = &[
     option!(
         "arbitration",
         "HEDDLE_ARBITRATION",
+        Research,
         Arbitration,
         arbitration,
         "which thread enters a contended critical section next",
@@ -173,6 +179,7 @@ pub const PARTS: &[Part] = &[
     Part {
         name: "bias",
         variable: "HEDDLE_BIAS",
+        class: Class::Tuning,
         meaning: "which threads enter a critical section at nearly no cost while no others use it (on: thread, off: none)",
         values: Values::Names,
         allowed: Bias::names,
@@ -188,10 +195,18 @@ pub const PARTS: &[Part] = &[
         },
         acts_under: None,
     },
-    option!("execution", "HEDDLE_EXECUTION", Execution, execution, "which thread runs an operation"),
+    option!(
+        "execution",
+        "HEDDLE_EXECUTION",
+        Research,
+        Execution,
+        execution,
+        "which thread runs an operation"
+    ),
     option!(
         "progress entry",
         "HEDDLE_PROGRESS_ENTRY",
+        Research,
         ProgressEntry,
         progress_entry,
         "how a waiting thread enters a critical section to make progress",
@@ -201,6 +216,7 @@ pub const PARTS: &[Part] = &[
     option!(
         "offload threads",
         "HEDDLE_OFFLOAD_THREADS",
+        Tuning,
         OffloadThreads,
         offload_threads,
         "how many threads there are for the VNIs, under offload",
@@ -210,6 +226,7 @@ pub const PARTS: &[Part] = &[
     option!(
         "wake-up",
         "HEDDLE_WAKEUP",
+        Research,
         WakeUp,
         wake_up,
         "how a waiter learns that its operation is complete"
@@ -217,6 +234,7 @@ pub const PARTS: &[Part] = &[
     option!(
         "lifetime",
         "HEDDLE_LIFETIME",
+        Research,
         Lifetime,
         lifetime,
         "what keeps an object alive while a request uses it"
@@ -224,17 +242,26 @@ pub const PARTS: &[Part] = &[
     option!(
         "collect threshold",
         "HEDDLE_COLLECT_THRESHOLD",
+        Tuning,
         CollectThreshold,
         collect_threshold,
         "how many more freed objects start a collection",
         Text,
         Some(COLLECTING)
     ),
-    option!("request pool", "HEDDLE_REQUEST_POOL", RequestPool, request_pool, "where requests come from"),
-    option!("requests", "HEDDLE_REQUESTS", Requests, requests, "which sends have a request"),
+    option!(
+        "request pool",
+        "HEDDLE_REQUEST_POOL",
+        Research,
+        RequestPool,
+        request_pool,
+        "where requests come from"
+    ),
+    option!("requests", "HEDDLE_REQUESTS", Research, Requests, requests, "which sends have a request"),
     option!(
         "reference counts",
         "HEDDLE_REFERENCE_COUNTS",
+        Research,
         ReferenceCounts,
         reference_counts,
         "how references to objects are counted"
@@ -242,6 +269,7 @@ pub const PARTS: &[Part] = &[
     Part {
         name: "cohort threshold",
         variable: "HEDDLE_COHORT_THRESHOLD",
+        class: Class::Tuning,
         meaning: "how many times in a row threads near each other pass a critical section on before others get it, under hmcs: \
                   at all levels of the machine, or at each",
         values: Values::Text,
@@ -258,6 +286,7 @@ pub const PARTS: &[Part] = &[
     number!(
         "low bound",
         "HEDDLE_LOW_BOUND",
+        Tuning,
         low_bound,
         1,
         "how many issuing threads may pass a waiting thread, under p-X-Y",
@@ -266,6 +295,7 @@ pub const PARTS: &[Part] = &[
     number!(
         "combining limit",
         "HEDDLE_COMBINING_LIMIT",
+        Tuning,
         combining_limit,
         1,
         "how many operations of others a thread runs before it hands the critical section on, under csync, dsm-synch and lockq",
@@ -274,6 +304,7 @@ pub const PARTS: &[Part] = &[
     number!(
         "post tries",
         "HEDDLE_POST_TRIES",
+        Tuning,
         post_tries,
         0,
         "how many times a thread that finds a critical section taken yields and tries again before it posts its operation, under lockq",
@@ -282,6 +313,7 @@ pub const PARTS: &[Part] = &[
     number!(
         "test patience",
         "HEDDLE_TEST_PATIENCE",
+        Research,
         test_patience_us,
         0,
         "for how many microseconds MPI_Test and its like wait for a critical section before they give up (mutex, clh, \
@@ -292,6 +324,7 @@ pub const PARTS: &[Part] = &[
     option!(
         "test backoff",
         "HEDDLE_TEST_BACKOFF",
+        Tuning,
         TestBackoff,
         test_backoff,
         "whether MPI_Test and its like, after they have found a critical section taken, leave it alone for the next 1, 2, 4, .. \

@@ -35,11 +35,7 @@ pub(crate) fn t_cvar_get_info(
     tool::check()?;
     let control = tool::at(tool::controls(), cvar_index)?;
     name.offer(&control.name, name_len);
-    verbosity.offer(if control.is_of_model() {
-        mpi::MPI_T_VERBOSITY_TUNER_BASIC
-    } else {
-        mpi::MPI_T_VERBOSITY_USER_BASIC
-    });
+    verbosity.offer(control.verbosity());
     datatype.offer(DatatypeHandle(control.kind.datatype()));
     let has_items = control.kind == Type::Item;
     enumtype.offer(if has_items { super::enumeration::handle(cvar_index) } else { mpi::MPI_T_ENUM_NULL });
