@@ -14,6 +14,7 @@
 //! | `conversation` | the description: steps are carried out, or recorded |
 //! | `blackboard` | steps in memory that the processes share |
 //! | `parts.rs`, `offer.rs` | data of any length there: in parts, or in one round, published or exposed |
+//! | `step.rs` | what a rank does in one step |
 //! | `recorder.rs` | the steps of an operation, recorded |
 //! | `schedule.rs` | recorded steps, carried out as messages complete |
 //! | `messages.rs` | the messages of an operation, and what becomes of errors |
@@ -55,6 +56,7 @@ mod scatter;
 mod scattered_reduction;
 mod schedule;
 mod shared_reduction;
+mod step;
 
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;

@@ -45,6 +45,16 @@ impl<'a> Channel<'a> {
     }
 }
 
+/// A message, or one in each direction, with the other process's rank in the channel's communicator.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Message {
+    Send(usize, Buffer),
+    /// It fills the buffer.
+    Receive(usize, Buffer),
+    /// One that is sent, and one that is received.
+    Exchange((usize, Buffer), (usize, Buffer)),
+}
+
 /// What a receive is to bring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
@@ -68,44 +78,41 @@ impl Messages {
         Messages { takes_less, ..Messages::default() }
     }
 
-    /// Sends a message, and waits until its data can be overwritten.
-    pub(super) fn send(&mut self, Channel { comm, tag }: Channel<'_>, to: usize, data: Buffer) {
-        let sent = heddle_p2p::send(comm, Plane::Collective, data, to as i32, tag, Mode::Standard);
-        self.note(sent);
-    }
-
-    /// Waits for a message that fills a buffer.
-    pub(super) fn receive(&mut self, Channel { comm, tag }: Channel<'_>, from: usize, room: Buffer) {
-        let received = heddle_p2p::recv(comm, Plane::Collective, room, from as i32, tag);
-        self.check(received, Expected { from, len: room.len() });
-    }
-
-    /// Sends one message and waits for another.
-    pub(super) fn exchange(
-        &mut self,
-        Channel { comm, tag }: Channel<'_>,
-        (to, data): (usize, Buffer),
-        (from, room): (usize, Buffer),
-    ) {
-        let (outgoing, incoming) = ((data, to as i32, tag), (room, from as i32, tag));
-        let received = heddle_p2p::sendrecv(comm, Plane::Collective, outgoing, incoming);
-        self.check(received, Expected { from, len: room.len() });
-    }
-
-    /// Begins to send a message.
-    pub(super) fn begin_send(&mut self, Channel { comm, tag }: Channel<'_>, to: usize, data: Buffer) {
-        match heddle_p2p::isend(comm, Plane::Collective, data, to as i32, tag, Mode::Standard) {
-            Ok(SEND_DONE) => {}
-            Ok(request) => self.pending.push((request, None)),
-            Err(error) => self.fail(error),
+    /// Carries a message out: the data that it sends can be overwritten, those that it receives are there.
+    #[inline(always)]
+    pub(super) fn carry_out(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
+        match message {
+            Message::Send(to, data) => {
+                let sent = heddle_p2p::send(comm, Plane::Collective, data, to as i32, tag, Mode::Standard);
+                self.note(sent);
+            }
+            Message::Receive(from, room) => {
+                let received = heddle_p2p::recv(comm, Plane::Collective, room, from as i32, tag);
+                self.check(received, Expected { from, len: room.len() });
+            }
+            Message::Exchange((to, data), (from, room)) => {
+                let (outgoing, incoming) = ((data, to as i32, tag), (room, from as i32, tag));
+                let received = heddle_p2p::sendrecv(comm, Plane::Collective, outgoing, incoming);
+                self.check(received, Expected { from, len: room.len() });
+            }
         }
     }
 
-    /// Begins to receive a message that fills a buffer.
-    pub(super) fn begin_receive(&mut self, Channel { comm, tag }: Channel<'_>, from: usize, room: Buffer) {
-        match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
-            Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
-            Err(error) => self.fail(error),
+    /// Begins a message, which is in flight until all [are complete](Self::are_complete).
+    #[inline(always)]
+    pub(super) fn begin(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
+        if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = message {
+            match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
+                Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
+                Err(error) => self.fail(error),
+            }
+        }
+        if let Message::Send(to, data) | Message::Exchange((to, data), _) = message {
+            match heddle_p2p::isend(comm, Plane::Collective, data, to as i32, tag, Mode::Standard) {
+                Ok(SEND_DONE) => {}
+                Ok(request) => self.pending.push((request, None)),
+                Err(error) => self.fail(error),
+            }
         }
     }
 

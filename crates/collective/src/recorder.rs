@@ -1,59 +1,16 @@
 //! Records the steps of an operation, for its [schedule](super::schedule).
 //!
-//! A [message](Step::Send) is begun and does not hold up the next step; [`Step::Complete`] is over when no
-//! message is in flight.
+//! A message is begun and does not hold up the next step; [`Step::Complete`] is over when no message is in
+//! flight.
 
-use super::blackboard::{Source, Target, on_blackboard_from_now_on};
-use super::elements::Elements;
-use super::messages::Among;
-use super::reduction::{Combiner, Reduction};
+use super::blackboard::on_blackboard_from_now_on;
+use super::messages::{Among, Message};
+use super::step::{Prompt, Step};
 use heddle_comm::CommRef;
-use heddle_comm::blackboard::{Blackboard, Limits, Span};
+use heddle_comm::blackboard::{Blackboard, Limits};
 use heddle_comm::datatype::KeptType;
-use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
-use std::mem::take;
-
-/// What a rank does in one step.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
-    /// Begins to send a message.
-    Send(Among, usize, Buffer),
-    /// Begins to receive a message that fills the buffer.
-    Receive(Among, usize, Buffer),
-    /// Waits for all messages that were begun.
-    Complete,
-    Copy(Buffer, Buffer),
-    Combine(Operands),
-    /// Publishes a span of data in a round on the blackboard, for one process or for all.
-    Publish(u32, Buffer, Span, Option<usize>),
-    /// Publishes where data or room are.
-    Expose(u32, Buffer, Option<usize>),
-    /// Waits until one process, or each other one, has finished a round.
-    AwaitFinished(u32, Option<usize>),
-    /// Waits for published data, and copies them to a span of the buffer.
-    Fetch(Source, Buffer, Span),
-    /// Waits for published data, and computes with them.
-    Fold(Source, Target),
-    /// Waits for exposed room, and copies data there.
-    Deliver(Source, Buffer),
-    /// Waits until a process has published.
-    See(Source),
-    FinishRound(u32),
-    /// Gives the operation the error that was found when its steps were recorded.
-    Fail,
-}
-
-/// Two vectors: `inout = input OP inout`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Operands {
-    pub(super) input: *mut u8,
-    pub(super) inout: *mut u8,
-    pub(super) count: i64,
-}
-
-// SAFETY: the vectors belong to the operation until it is over, whichever thread carries it out.
-unsafe impl Send for Operands {}
+use std::mem::{replace, take};
 
 /// The messages begun since the last [`Step::Complete`].
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -78,17 +35,14 @@ const MOST_PARTS: u32 = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     persistent: bool,
-    /// The error of arguments with which it is carried out all the same.
-    pub(super) wrong: Option<Error>,
     /// It accepts [less](super::messages::Messages::takes_less) than expected.
     pub(super) takes_less: bool,
     /// What it needs of the blackboard.
     pub(super) plan: Option<Plan>,
-    pub(super) steps: Vec<Step>,
-    /// The bytes of their buffers.
+    steps: Vec<Step>,
+    /// The bytes of the steps' buffers, without copies within the process.
     pub(super) bytes: usize,
     begun: Begun,
-    pub(super) combiner: Option<Combiner>,
     /// The datatypes of the steps' buffers.
     pub(super) types: Vec<KeptType>,
 }
@@ -135,112 +89,49 @@ impl Recorder {
         self.plan = lane.map(|lane| Plan { lane, rounds, operation });
     }
 
-    pub(super) fn publish(&mut self, round: u32, (data, span): (Buffer, Span), reader: Option<usize>) {
-        self.complete();
-        self.begin(Step::Publish(round, data, span, reader), &data);
+    /// Records messages that the schedule begins, as the algorithm carries them out in its blocking form.
+    pub(super) fn message(&mut self, among: Among, message: Message) {
+        let begun = match message {
+            Message::Send(..) => Begun::Sends,
+            Message::Receive(..) => Begun::Receives,
+            Message::Exchange(..) => Begun::Exchange,
+        };
+        self.together(begun);
+        self.keep(Step::Prompt(Prompt::Begin(among, message)));
     }
 
-    pub(super) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
-        self.complete();
-        self.begin(Step::Expose(round, data, reader), &data);
-    }
-
-    pub(super) fn await_finished(&mut self, round: u32, reader: Option<usize>) {
-        self.steps.push(Step::AwaitFinished(round, reader));
-    }
-
-    pub(super) fn fetch(&mut self, source: Source, (room, span): (Buffer, Span)) {
-        self.complete();
-        self.begin(Step::Fetch(source, room, span), &room);
-    }
-
-    pub(super) fn fold(&mut self, reduction: &Reduction<'_>, source: Source, target: Target) {
-        self.complete();
-        self.combiner.get_or_insert_with(|| reduction.combiner());
-        self.steps.push(Step::Fold(source, target));
-    }
-
-    pub(super) fn deliver(&mut self, destination: Source, data: Buffer) {
-        self.complete();
-        self.begin(Step::Deliver(destination, data), &data);
-    }
-
-    pub(super) fn see(&mut self, source: Source) {
-        self.complete();
-        self.steps.push(Step::See(source));
-    }
-
-    pub(super) fn finish_round(&mut self, round: u32) {
-        self.steps.push(Step::FinishRound(round));
-    }
-
-    pub(super) fn send(&mut self, among: Among, to: usize, data: Buffer) {
-        self.continue_or_complete(Begun::Sends);
-        self.begin(Step::Send(among, to, data), &data);
-    }
-
-    pub(super) fn receive(&mut self, among: Among, from: usize, room: Buffer) {
-        self.continue_or_complete(Begun::Receives);
-        self.begin(Step::Receive(among, from, room), &room);
-    }
-
-    pub(super) fn exchange(
-        &mut self,
-        among: Among,
-        (to, data): (usize, Buffer),
-        (from, room): (usize, Buffer),
-    ) {
-        self.complete();
-        self.begin(Step::Receive(among, from, room), &room);
-        self.begin(Step::Send(among, to, data), &data);
-        self.begun = Begun::Exchange;
-    }
-
-    pub(super) fn begin_send(&mut self, among: Among, to: usize, data: Buffer) {
-        self.continue_or_complete(Begun::Any);
-        self.begin(Step::Send(among, to, data), &data);
-    }
-
-    pub(super) fn begin_receive(&mut self, among: Among, from: usize, room: Buffer) {
-        self.continue_or_complete(Begun::Any);
-        self.begin(Step::Receive(among, from, room), &room);
-    }
-
-    /// Lets messages that were begun in this manner be in flight together, and no others.
-    fn continue_or_complete(&mut self, begun: Begun) {
-        if self.begun != begun {
-            self.complete();
-            self.begun = begun;
+    /// Records a step.
+    pub(super) fn push(&mut self, step: Step) {
+        match step {
+            Step::Prompt(Prompt::Begin(..)) => self.together(Begun::Any),
+            _ => self.together(Begun::Nothing),
+        }
+        if !matches!(step, Step::Complete) {
+            self.keep(step);
         }
     }
 
-    pub(super) fn complete(&mut self) {
-        if take(&mut self.begun) != Begun::Nothing {
+    /// Lets messages that were begun in this manner be in flight together, and no others.
+    fn together(&mut self, begun: Begun) {
+        let before = replace(&mut self.begun, begun);
+        if before != Begun::Nothing && (before != begun || begun == Begun::Exchange) {
             self.steps.push(Step::Complete);
         }
     }
 
-    pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
-        self.complete();
-        self.keep_type_of(from);
-        self.keep_type_of(to);
-        self.steps.push(Step::Copy(*from, *to));
+    /// The steps, which end with no message in flight.
+    pub(super) fn take_steps(&mut self) -> Vec<Step> {
+        self.together(Begun::Nothing);
+        take(&mut self.steps)
     }
 
-    pub(super) fn combine(
-        &mut self,
-        reduction: &Reduction<'_>,
-        (input, inout): (Elements<'_>, Elements<'_>),
-        count: i64,
-    ) {
-        self.complete();
-        self.combiner.get_or_insert_with(|| reduction.combiner());
-        self.steps.push(Step::Combine(Operands { input: input.address(), inout: inout.address(), count }));
-    }
-
-    fn begin(&mut self, step: Step, buffer: &Buffer) {
-        self.bytes += buffer.len();
-        self.keep_type_of(buffer);
+    fn keep(&mut self, step: Step) {
+        for buffer in step.buffers() {
+            self.keep_type_of(buffer);
+        }
+        if !matches!(step, Step::Prompt(Prompt::Copy(..))) {
+            self.bytes += step.buffers().map(Buffer::len).sum::<usize>();
+        }
         self.steps.push(step);
     }
 
@@ -262,55 +153,67 @@ mod tests {
     fn steps(record: impl FnOnce(&mut Recorder)) -> String {
         let mut recorder = Recorder::default();
         record(&mut recorder);
-        recorder.complete();
         let letter = |step: &Step| match step {
-            Step::Send(..) => 's',
-            Step::Receive(..) => 'r',
+            Step::Prompt(Prompt::Begin(_, Message::Send(..))) => 's',
+            Step::Prompt(Prompt::Begin(_, Message::Receive(..))) => 'r',
+            Step::Prompt(Prompt::Begin(_, Message::Exchange(..))) => 'x',
+            Step::Prompt(Prompt::Copy(..)) => 'c',
             Step::Complete => '.',
-            Step::Copy(..) => 'c',
-            Step::Combine(_) => '+',
             _ => '#',
         };
-        recorder.steps.iter().map(letter).collect()
+        recorder.take_steps().iter().map(letter).collect()
     }
 
-    const PEERS: Among = Among::Peers;
+    fn carry_out(recorder: &mut Recorder, messages: &str) {
+        messages.chars().for_each(|letter| recorder.message(Among::Peers, message(letter)));
+    }
 
-    fn none() -> Buffer {
-        Buffer::empty()
+    fn begin(recorder: &mut Recorder, messages: &str) {
+        let step = |letter| Step::Prompt(Prompt::Begin(Among::Peers, message(letter)));
+        messages.chars().for_each(|letter| recorder.push(step(letter)));
+    }
+
+    fn message(letter: char) -> Message {
+        let other = (1, Buffer::empty());
+        match letter {
+            's' => Message::Send(other.0, other.1),
+            'r' => Message::Receive(other.0, other.1),
+            _ => Message::Exchange(other, other),
+        }
+    }
+
+    fn copy(recorder: &mut Recorder) {
+        recorder.push(Step::Prompt(Prompt::Copy(Buffer::empty(), Buffer::empty())));
     }
 
     #[test]
     fn only_messages_that_follow_each_other_are_in_flight_together() {
-        let (to, from) = ((1, none()), (2, none()));
-        assert_eq!(steps(|it| (0..3).for_each(|rank| it.send(PEERS, rank, none()))), "sss.");
-        assert_eq!(steps(|it| (0..3).for_each(|rank| it.receive(PEERS, rank, none()))), "rrr.");
-        assert_eq!(steps(|it| (0..2).for_each(|_| it.exchange(PEERS, to, from))), "rs.rs.");
-        let mixed = steps(|it| {
-            it.send(PEERS, 1, none());
-            it.receive(PEERS, 1, none());
-            it.send(PEERS, 1, none());
-            it.copy(&none(), &none());
-        });
-        assert_eq!(mixed, "s.r.s.c");
+        let recorded = |messages| {
+            steps(|it| {
+                carry_out(it, messages);
+                copy(it);
+            })
+        };
+        assert_eq!(recorded("sss"), "sss.c");
+        assert_eq!(recorded("rrr"), "rrr.c");
+        assert_eq!(recorded("xx"), "x.x.c");
+        assert_eq!(recorded("srs"), "s.r.s.c");
+        assert_eq!(recorded(""), "c");
+        assert_eq!(steps(|it| carry_out(it, "s")), "s.", "no message is in flight at the end");
     }
 
     #[test]
     fn messages_that_an_algorithm_has_begun_end_where_it_says_so() {
-        let batch = |it: &mut Recorder| {
-            it.begin_receive(PEERS, 1, none());
-            it.begin_send(PEERS, 1, none());
-            it.begin_send(PEERS, 2, none());
-        };
-        assert_eq!(steps(batch), "rss.");
+        assert_eq!(steps(|it| begin(it, "rss")), "rss.");
         let after_others = steps(|it| {
-            it.exchange(PEERS, (1, none()), (2, none()));
-            batch(it);
-            it.complete();
-            it.send(PEERS, 1, none());
-            batch(it);
-            it.copy(&none(), &none());
+            carry_out(it, "x");
+            begin(it, "rss");
+            it.push(Step::Complete);
+            it.push(Step::Complete);
+            carry_out(it, "s");
+            begin(it, "rss");
+            copy(it);
         });
-        assert_eq!(after_others, "rs.rss.s.rss.c");
+        assert_eq!(after_others, "x.rss.s.rss.c");
     }
 }

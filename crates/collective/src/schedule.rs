@@ -7,12 +7,11 @@
 use super::blackboard::{Rounds, soon};
 use super::memory::Memory;
 use super::messages::{Channel, Messages};
-use super::recorder::{Lane, Operands, Plan, Recorder, Step};
-use super::reduction::Combiner;
+use super::recorder::{Lane, Plan, Recorder};
+use super::step::Step;
 use heddle_comm::KeptComm;
 use heddle_comm::blackboard::{Blackboard, Round};
 use heddle_comm::datatype::KeptType;
-use heddle_comm::error::Error;
 use heddle_message::domain::{self, Domain};
 use heddle_message::progress::ended_promptly;
 use heddle_message::request::{Outcome, RequestId};
@@ -38,14 +37,11 @@ pub(super) struct Schedule {
     steps: Vec<Step>,
     /// The bytes of all buffers in the steps.
     bytes: usize,
-    combiner: Option<Combiner>,
     /// What the steps point to.
     _memory: Vec<Memory>,
     _types: Vec<KeptType>,
     next: usize,
     messages: Messages,
-    /// The error that each start has, whatever happens.
-    wrong: Option<Error>,
     /// It waits until others have finished rounds on the blackboard, and has said so.
     waits: bool,
     /// The request to complete.
@@ -63,24 +59,18 @@ impl Schedule {
         mut recorder: Recorder,
         memory: Vec<Memory>,
     ) -> Schedule {
-        recorder.complete();
-        if recorder.wrong.is_some() {
-            recorder.steps.push(Step::Fail);
-        }
         Schedule {
             comm,
             local,
             tag,
             plan: recorder.plan,
             first: Round::default(),
-            steps: recorder.steps,
+            steps: recorder.take_steps(),
             bytes: recorder.bytes,
-            combiner: recorder.combiner,
             _memory: memory,
             _types: recorder.types,
             next: 0,
             messages: Messages::new(recorder.takes_less),
-            wrong: recorder.wrong,
             waits: false,
             request: 0,
             rest: None,
@@ -139,65 +129,30 @@ impl Schedule {
             operation: plan.operation,
         });
         while let Some(step) = self.steps.get(self.next) {
-            match *step {
-                Step::Send(among, to, data) => self.messages.begin_send(channel(among), to, data),
-                Step::Receive(among, from, room) => self.messages.begin_receive(channel(among), from, room),
-                Step::Complete if !self.messages.are_complete() => return false,
-                Step::Complete => {}
-                Step::Copy(from, to) => self.messages.copy(self.comm.rank(), &from, &to),
-                Step::Combine(Operands { input, inout, count }) => {
-                    if let Some(combiner) = &self.combiner {
-                        // SAFETY: the vectors were elements of the recorded operation.
-                        unsafe { combiner.apply(input, inout, count) };
-                    }
+            let is_over = match step {
+                Step::Prompt(step) => {
+                    step.carry_out(channel, &mut self.messages);
+                    true
                 }
-                Step::Publish(round, data, span, reader) => {
-                    let attempt = |rounds: Rounds<'_>| rounds.publish(round, (&data, span), reader);
-                    if !note_waiting(rounds, &mut self.waits, attempt) {
-                        return false;
+                Step::Complete => self.messages.are_complete(),
+                Step::InRound(step) => {
+                    let Some(rounds) = rounds else {
+                        unreachable!("steps in rounds are recorded with a plan")
+                    };
+                    let is_over = rounds.attempt(step, &mut self.messages);
+                    if is_over == self.waits && step.awaits_readers() {
+                        self.waits = !is_over;
+                        if is_over {
+                            rounds.blackboard.end_waiting();
+                        } else {
+                            rounds.blackboard.begin_waiting();
+                        }
                     }
+                    is_over
                 }
-                Step::Expose(round, data, reader) => {
-                    let attempt = |rounds: Rounds<'_>| rounds.expose(round, &data, reader);
-                    if !note_waiting(rounds, &mut self.waits, attempt) {
-                        return false;
-                    }
-                }
-                Step::AwaitFinished(round, reader) => {
-                    let attempt = |rounds: Rounds<'_>| rounds.is_finished_by(round, reader);
-                    if !note_waiting(rounds, &mut self.waits, attempt) {
-                        return false;
-                    }
-                }
-                Step::Fetch(source, room, span) => {
-                    if !rounds.is_none_or(|rounds| rounds.fetch(source, (&room, span), &mut self.messages)) {
-                        return false;
-                    }
-                }
-                Step::Fold(source, target) => {
-                    let with = rounds.zip(self.combiner.as_ref());
-                    if !with
-                        .is_none_or(|(it, combiner)| it.fold(source, target, combiner, &mut self.messages))
-                    {
-                        return false;
-                    }
-                }
-                Step::Deliver(destination, data) => {
-                    if !rounds.is_none_or(|it| it.deliver(destination, &data, &mut self.messages)) {
-                        return false;
-                    }
-                }
-                Step::Fail => go_wrong(self.wrong.as_ref(), &mut self.messages),
-                Step::See(source) => {
-                    if !rounds.is_none_or(|rounds| rounds.see(source, &mut self.messages)) {
-                        return false;
-                    }
-                }
-                Step::FinishRound(round) => {
-                    if !note_waiting(rounds, &mut self.waits, |rounds| rounds.finish(round)) {
-                        return false;
-                    }
-                }
+            };
+            if !is_over {
+                return false;
             }
             self.next += 1;
         }
@@ -224,34 +179,6 @@ impl Schedule {
             domain.vni(vni).complete_task(request, outcome);
         }
     }
-}
-
-/// Gives a start the error that each one has.
-#[cold]
-fn go_wrong(wrong: Option<&Error>, messages: &mut Messages) {
-    if let Some(error) = wrong {
-        messages.fail(error.clone());
-    }
-}
-
-/// Attempts a step that may have to wait until rounds are finished; tells the other processes when the
-/// waiting begins and ends. Returns false if it waits.
-fn note_waiting(
-    rounds: Option<Rounds<'_>>,
-    waits: &mut bool,
-    attempt: impl FnOnce(Rounds<'_>) -> bool,
-) -> bool {
-    let Some(rounds) = rounds else { return true };
-    let succeeds = attempt(rounds);
-    if succeeds == *waits {
-        if succeeds {
-            rounds.blackboard.end_waiting();
-        } else {
-            rounds.blackboard.begin_waiting();
-        }
-        *waits = !succeeds;
-    }
-    succeeds
 }
 
 impl Task for Schedule {

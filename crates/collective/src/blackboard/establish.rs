@@ -5,9 +5,9 @@
 //! Processes on different machines share no memory. Those of each machine agree on a blackboard of their own.
 
 use super::machines::{machines, share_memory};
-use super::{Rounds, Source, bytes};
+use super::{RoundStep, Rounds, Source, bytes};
 use crate::binomial::Binomial;
-use crate::messages::{Channel, Messages};
+use crate::messages::{Channel, Message, Messages};
 use crate::tag;
 use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Span};
@@ -130,19 +130,19 @@ fn agree(members: Members<'_>, domain: &'static Domain) -> Option<Blackboard> {
 /// blackboard, and all processes are there.
 fn all_reach_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &Blackboard) -> bool {
     let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
+    let mut messages = Messages::default();
     let mut answer = [u64::from(blackboard.reaches_all()), 0];
     let buffer = bytes(&mut answer);
-    rounds.until_finished(comm.vni(), || rounds.publish(0, (&buffer, Span::of(&buffer)), None));
-    let mut messages = Messages::default();
+    rounds.carry_out(comm.vni(), RoundStep::Publish(0, buffer, Span::of(&buffer), None), &mut messages);
     let mut is_true = answer[0] == 1;
     for rank in (0..size).filter(|&rank| rank != own) {
         let mut answer = [0_u64; 2];
         let room = bytes(&mut answer);
         let source = Source { round: 0, rank, whole: room.len(), offset: 0 };
-        rounds.until(comm.vni(), || rounds.fetch(source, (&room, Span::of(&room)), &mut messages));
+        rounds.carry_out(comm.vni(), RoundStep::Fetch(source, room, Span::of(&room)), &mut messages);
         is_true &= answer[0] == 1;
     }
-    rounds.until_finished(comm.vni(), || rounds.finish(0));
+    rounds.carry_out(comm.vni(), RoundStep::Finish(0), &mut messages);
     is_true && messages.take_error().is_none()
 }
 
@@ -154,18 +154,24 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    fn channel(&self) -> Channel<'_> {
-        Channel { comm: self.members.comm, tag: tag::BLACKBOARD }
+    fn send(&self, messages: &mut Messages, to: usize, words: &mut [u64; 2]) {
+        let message = Message::Send(self.members.rank_in_communicator(to), bytes(words));
+        messages.carry_out(Channel { comm: self.members.comm, tag: tag::BLACKBOARD }, message);
+    }
+
+    fn receive(&self, messages: &mut Messages, from: usize, words: &mut [u64; 2]) {
+        let message = Message::Receive(self.members.rank_in_communicator(from), bytes(words));
+        messages.carry_out(Channel { comm: self.members.comm, tag: tag::BLACKBOARD }, message);
     }
 
     /// Gives all processes the words of rank 0. Returns false if a message has failed.
     fn down(&self, words: &mut [u64; 2]) -> bool {
         let mut messages = Messages::default();
         if let Some(parent) = self.node.parent() {
-            messages.receive(self.channel(), self.members.rank_in_communicator(parent), bytes(words));
+            self.receive(&mut messages, parent, words);
         }
         for child in self.node.children().rev() {
-            messages.send(self.channel(), self.members.rank_in_communicator(child), bytes(words));
+            self.send(&mut messages, child, words);
         }
         messages.take_error().is_none()
     }
@@ -175,11 +181,11 @@ impl Tree<'_> {
         let mut messages = Messages::default();
         for child in self.node.children() {
             let mut of_child = [0_u64; 2];
-            messages.receive(self.channel(), self.members.rank_in_communicator(child), bytes(&mut of_child));
+            self.receive(&mut messages, child, &mut of_child);
             words[0] &= of_child[0];
         }
         if let Some(parent) = self.node.parent() {
-            messages.send(self.channel(), self.members.rank_in_communicator(parent), bytes(words));
+            self.send(&mut messages, parent, words);
         }
         messages.take_error().is_none()
     }

@@ -1,12 +1,17 @@
 //! Operations on a communicator's blackboard ([`heddle_comm::blackboard`]), step by step.
 //!
-//! By `establish.rs` the processes agree that they have one. `machines.rs` tells which of them share a
-//! machine.
+//! | file | idea |
+//! |---|---|
+//! | `step.rs` | what a rank does in a round |
+//! | `establish.rs` | how the processes agree that they have a blackboard |
+//! | `machines.rs` | which of them share a machine |
 
 mod establish;
 mod machines;
+mod step;
 
 pub(super) use establish::{on_blackboard, on_blackboard_from_now_on};
+pub(super) use step::{RoundStep, Source, Target};
 
 use super::messages::{Messages, disagreement};
 use super::reduction::Combiner;
@@ -31,55 +36,52 @@ pub(super) struct Rounds<'a> {
     pub(super) operation: i32,
 }
 
-/// The data that a process has published in a round, or a part of them; or the room that it has exposed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Source {
-    /// The number of the round in the operation.
-    pub(super) round: u32,
-    pub(super) rank: usize,
-    /// How many bytes the process should have published.
-    pub(super) whole: usize,
-    /// Where the part begins.
-    pub(super) offset: usize,
-}
-
-/// Two vectors: `result = published OP operands`. They may be one.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
-    pub(super) operands: *const u8,
-    pub(super) result: *mut u8,
-    pub(super) count: i64,
-}
-
-// SAFETY: the vectors belong to the operation until it is over, whichever thread carries it out.
-unsafe impl Send for Target {}
-
 impl Rounds<'_> {
-    /// Publishes a span of data for the process `reader`, or for all. Returns false if there is no room yet.
+    /// Carries a step out.
     #[inline(always)]
-    pub(super) fn publish(&self, round: u32, (data, span): (&Buffer, Span), reader: Option<usize>) -> bool {
-        self.blackboard.publish(self.first.after(round), self.operation as u32, (data, span), reader)
+    pub(super) fn carry_out(&self, vni: u32, step: RoundStep, messages: &mut Messages) {
+        if !soon(self.blackboard.has_cores(), || self.attempt(&step, messages)) {
+            self.wait_for(vni, step, messages);
+        }
     }
 
-    /// Publishes where data in one piece are in this process's memory. Returns false if there is no room yet.
-    pub(super) fn expose(&self, round: u32, data: &Buffer, reader: Option<usize>) -> bool {
-        self.blackboard.expose(self.first.after(round), self.operation as u32, data, reader)
+    /// Attempts a step again and again until it succeeds, and makes progress meanwhile.
+    #[inline(never)]
+    fn wait_for(&self, vni: u32, step: RoundStep, messages: &mut Messages) {
+        let awaits_readers = step.awaits_readers();
+        if awaits_readers {
+            self.blackboard.begin_waiting();
+        }
+        self.blackboard.domain().wait_until(vni, || self.attempt(&step, messages));
+        if awaits_readers {
+            self.blackboard.end_waiting();
+        }
     }
 
-    /// Returns true if the process `reader`, or each other one, has finished a round.
-    pub(super) fn is_finished_by(&self, round: u32, reader: Option<usize>) -> bool {
-        self.blackboard.is_finished_by(self.first.after(round), reader)
+    /// Carries a step out if that takes no waiting; otherwise returns false, and the step is to be attempted
+    /// again, before any other.
+    #[inline(always)]
+    pub(super) fn attempt(&self, step: &RoundStep, messages: &mut Messages) -> bool {
+        let (blackboard, what) = (self.blackboard, self.operation as u32);
+        let number = |round| self.first.after(round);
+        match step {
+            RoundStep::Publish(round, data, span, reader) => {
+                blackboard.publish(number(*round), what, (data, *span), *reader)
+            }
+            RoundStep::Expose(round, data, reader) => blackboard.expose(number(*round), what, data, *reader),
+            RoundStep::AwaitFinished(round, reader) => blackboard.is_finished_by(number(*round), *reader),
+            RoundStep::Fetch(source, room, span) => self.fetch(*source, (room, *span), messages),
+            RoundStep::Fold(source, target, combiner) => self.fold(*source, *target, combiner, messages),
+            RoundStep::Deliver(destination, data) => self.deliver(*destination, data, messages),
+            RoundStep::See(source) => self.with(*source, messages, |_, _| true),
+            RoundStep::Finish(round) => blackboard.finish(number(*round)),
+        }
     }
 
     /// Copies published data to a span of a buffer, or exposed data to a whole buffer. Returns false if they
     /// are not there yet, or if another process still makes the copy.
     #[inline(always)]
-    pub(super) fn fetch(
-        &self,
-        source: Source,
-        (room, span): (&Buffer, Span),
-        messages: &mut Messages,
-    ) -> bool {
+    fn fetch(&self, source: Source, (room, span): (&Buffer, Span), messages: &mut Messages) -> bool {
         if messages.are_begun() {
             // The copy that this step has begun.
             return messages.are_complete();
@@ -150,7 +152,7 @@ impl Rounds<'_> {
     /// Copies data to room that a process has exposed. Returns false if it is not there yet, or if another
     /// process still makes the copy.
     #[inline(never)]
-    pub(super) fn deliver(&self, destination: Source, data: &Buffer, messages: &mut Messages) -> bool {
+    fn deliver(&self, destination: Source, data: &Buffer, messages: &mut Messages) -> bool {
         if messages.are_begun() {
             // The copy that this step has begun.
             return messages.are_complete();
@@ -186,13 +188,7 @@ impl Rounds<'_> {
 
     /// Computes `result = published OP operands`. Returns false if the data are not there yet.
     #[inline(always)]
-    pub(super) fn fold(
-        &self,
-        source: Source,
-        target: Target,
-        combiner: &Combiner,
-        messages: &mut Messages,
-    ) -> bool {
+    fn fold(&self, source: Source, target: Target, combiner: &Combiner, messages: &mut Messages) -> bool {
         self.with(source, messages, |data, messages| match data {
             Data::Mapped(data) => {
                 let data = data.wrapping_add(source.offset);
@@ -206,12 +202,6 @@ impl Rounds<'_> {
                 true
             }
         })
-    }
-
-    /// Returns false if a process has not published yet.
-    #[inline(always)]
-    pub(super) fn see(&self, source: Source, messages: &mut Messages) -> bool {
-        self.with(source, messages, |_, _| true)
     }
 
     #[inline(always)]
@@ -229,36 +219,6 @@ impl Rounds<'_> {
         } else {
             messages.fail(self.reason(source, &published));
             true
-        }
-    }
-
-    /// Needs nothing more of a round. Returns false if this process has to finish earlier ones before.
-    #[inline(always)]
-    pub(super) fn finish(&self, round: u32) -> bool {
-        self.blackboard.finish(self.first.after(round))
-    }
-
-    /// Finishes a round when earlier ones are.
-    #[cold]
-    pub(super) fn finish_late(&self, vni: u32, round: u32) {
-        self.until_finished(vni, || self.finish(round));
-    }
-
-    /// Attempts a step again and again until it succeeds.
-    #[inline(always)]
-    pub(super) fn until(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
-        if !soon(self.blackboard.has_cores(), &mut attempt) {
-            self.blackboard.domain().wait_until(vni, attempt);
-        }
-    }
-
-    /// Does the same where rounds have to be finished: there is no room yet, or others read still.
-    #[inline(always)]
-    pub(super) fn until_finished(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
-        if !soon(self.blackboard.has_cores(), &mut attempt) {
-            self.blackboard.begin_waiting();
-            self.blackboard.domain().wait_until(vni, attempt);
-            self.blackboard.end_waiting();
         }
     }
 

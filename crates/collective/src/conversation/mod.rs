@@ -17,13 +17,14 @@ mod temporaries;
 
 pub(super) use subgroup::Leaders;
 
-use crate::blackboard::{Rounds, Source, Target, on_blackboard};
+use crate::blackboard::{RoundStep, Rounds, Source, Target, on_blackboard};
 use crate::elements::Elements;
 use crate::memory::Memory;
-use crate::messages::{Among, Channel, Messages};
+use crate::messages::{Among, Channel, Message, Messages};
 use crate::recorder::Recorder;
 use crate::reduction::Reduction;
 use crate::schedule::Schedule;
+use crate::step::{Operands, Prompt, Step};
 use heddle_comm::blackboard::{Blackboard, Limits, Span};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm};
@@ -137,61 +138,89 @@ impl<'a> Conversation<'a> {
 
     /// Sends a message.
     pub(super) fn send(&mut self, to: usize, data: Buffer) {
-        let to = self.rank_in_communicator(to);
-        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
-        match &mut self.form {
-            Form::Immediate(messages) => messages.send(channel, to, data),
-            Form::Recorded(recorder) => recorder.send(self.among, to, data),
-        }
+        self.message(Message::Send(self.rank_in_communicator(to), data));
     }
 
     /// Receives a message that fills a buffer.
     pub(super) fn receive(&mut self, from: usize, room: Buffer) {
-        let from = self.rank_in_communicator(from);
-        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
-        match &mut self.form {
-            Form::Immediate(messages) => messages.receive(channel, from, room),
-            Form::Recorded(recorder) => recorder.receive(self.among, from, room),
-        }
+        self.message(Message::Receive(self.rank_in_communicator(from), room));
     }
 
     /// Sends one message and receives another.
     pub(super) fn exchange(&mut self, (to, data): (usize, Buffer), (from, room): (usize, Buffer)) {
         let outgoing = (self.rank_in_communicator(to), data);
-        let incoming = (self.rank_in_communicator(from), room);
-        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
+        self.message(Message::Exchange(outgoing, (self.rank_in_communicator(from), room)));
+    }
+
+    /// A message that the blocking form waits for.
+    #[inline(always)]
+    fn message(&mut self, message: Message) {
         match &mut self.form {
-            Form::Immediate(messages) => messages.exchange(channel, outgoing, incoming),
-            Form::Recorded(recorder) => recorder.exchange(self.among, outgoing, incoming),
+            Form::Immediate(messages) => {
+                let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
+                messages.carry_out(channel, message);
+            }
+            Form::Recorded(recorder) => recorder.message(self.among, message),
         }
     }
 
     /// Begins to send a message; [`Conversation::complete`] waits for it.
     pub(super) fn begin_send(&mut self, to: usize, data: Buffer) {
-        let to = self.rank_in_communicator(to);
-        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
-        match &mut self.form {
-            Form::Immediate(messages) => messages.begin_send(channel, to, data),
-            Form::Recorded(recorder) => recorder.begin_send(self.among, to, data),
-        }
+        let message = Message::Send(self.rank_in_communicator(to), data);
+        self.step(Step::Prompt(Prompt::Begin(self.among, message)));
     }
 
     /// Begins to receive a message that fills a buffer; [`Conversation::complete`] waits for it.
     pub(super) fn begin_receive(&mut self, from: usize, room: Buffer) {
-        let from = self.rank_in_communicator(from);
-        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
-        match &mut self.form {
-            Form::Immediate(messages) => messages.begin_receive(channel, from, room),
-            Form::Recorded(recorder) => recorder.begin_receive(self.among, from, room),
-        }
+        let message = Message::Receive(self.rank_in_communicator(from), room);
+        self.step(Step::Prompt(Prompt::Begin(self.among, message)));
+    }
+
+    /// Waits for all messages that were begun.
+    pub(super) fn complete(&mut self) {
+        self.step(Step::Complete);
+    }
+
+    /// Copies data within the process, as if the rank sent it to itself.
+    pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
+        self.step(Step::Prompt(Prompt::Copy(*from, *to)));
+    }
+
+    /// Computes `inout = input OP inout` on `count` elements.
+    pub(super) fn combine(
+        &mut self,
+        reduction: &Reduction<'_>,
+        (input, inout): (Elements<'_>, Elements<'_>),
+        count: i64,
+    ) {
+        let operands = Operands { input: input.address(), inout: inout.address(), count };
+        self.step(Step::Prompt(Prompt::Combine(operands, reduction.combiner())));
     }
 
     /// Keeps an error of this rank's arguments with which the operation goes on, so that no other rank waits
     /// for this one.
+    #[cold]
     pub(super) fn fail(&mut self, error: Error) {
-        match &mut self.form {
-            Form::Immediate(messages) => messages.fail(error),
-            Form::Recorded(recorder) => _ = recorder.wrong.get_or_insert(error),
+        self.step(Step::Prompt(Prompt::Fail(error)));
+    }
+
+    /// Carries a step out, or records it.
+    #[inline(always)]
+    fn step(&mut self, step: Step) {
+        let messages = match &mut self.form {
+            Form::Immediate(messages) => messages,
+            Form::Recorded(recorder) => return recorder.push(step),
+        };
+        match step {
+            Step::Prompt(step) => {
+                let channel = |among| Channel::of(self.comm, self.local.as_ref(), among, self.tag);
+                step.carry_out(channel, messages);
+            }
+            Step::Complete => messages.complete(),
+            Step::InRound(step) => {
+                let Some(rounds) = self.rounds else { unreachable!("`take_rounds` comes first") };
+                rounds.carry_out(self.comm.vni(), step, messages);
+            }
         }
     }
 
@@ -202,36 +231,6 @@ impl<'a> Conversation<'a> {
         match &mut self.form {
             Form::Immediate(messages) => messages.takes_less = takes_less,
             Form::Recorded(recorder) => recorder.takes_less = takes_less,
-        }
-    }
-
-    /// Waits for all messages that were begun.
-    pub(super) fn complete(&mut self) {
-        match &mut self.form {
-            Form::Immediate(messages) => messages.complete(),
-            Form::Recorded(recorder) => recorder.complete(),
-        }
-    }
-
-    /// Copies data within the process, as if the rank sent it to itself.
-    pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
-        let rank = self.comm.rank();
-        match &mut self.form {
-            Form::Immediate(messages) => messages.copy(rank, from, to),
-            Form::Recorded(recorder) => recorder.copy(from, to),
-        }
-    }
-
-    /// Computes `inout = input OP inout` on `count` elements. An operation has one operator.
-    pub(super) fn combine(
-        &mut self,
-        reduction: &Reduction<'_>,
-        (input, inout): (Elements<'_>, Elements<'_>),
-        count: i64,
-    ) {
-        match &mut self.form {
-            Form::Immediate(_) => reduction.apply(input, inout, count),
-            Form::Recorded(recorder) => recorder.combine(reduction, (input, inout), count),
         }
     }
 
@@ -276,36 +275,18 @@ impl<'a> Conversation<'a> {
     /// Publishes a span of data in a round, for the process `reader` or for all.
     #[inline(always)]
     pub(super) fn publish_part(&mut self, round: u32, (data, span): (Buffer, Span), reader: Option<usize>) {
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.publish(round, (data, span), reader),
-            (_, Some(rounds)) => {
-                rounds.until_finished(self.comm.vni(), || rounds.publish(round, (&data, span), reader));
-            }
-            _ => {}
-        }
+        self.step(Step::InRound(RoundStep::Publish(round, data, span, reader)));
     }
 
     /// Publishes where data or room in one piece are, for the process `reader` or for all; they belong to
     /// those until [`await_finished`](Self::await_finished).
     pub(super) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.expose(round, data, reader),
-            (_, Some(rounds)) => {
-                rounds.until_finished(self.comm.vni(), || rounds.expose(round, &data, reader));
-            }
-            _ => {}
-        }
+        self.step(Step::InRound(RoundStep::Expose(round, data, reader)));
     }
 
     /// Waits until the process `reader`, or each other one, has finished a round.
     pub(super) fn await_finished(&mut self, round: u32, reader: Option<usize>) {
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.await_finished(round, reader),
-            (_, Some(rounds)) => {
-                rounds.until_finished(self.comm.vni(), || rounds.is_finished_by(round, reader));
-            }
-            _ => {}
-        }
+        self.step(Step::InRound(RoundStep::AwaitFinished(round, reader)));
     }
 
     /// Waits for published data, and copies them.
@@ -317,13 +298,7 @@ impl<'a> Conversation<'a> {
     /// Waits for published data, and copies them to a span of a buffer.
     #[inline(always)]
     pub(super) fn fetch_part(&mut self, source: Source, (room, span): (Buffer, Span)) {
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.fetch(source, (room, span)),
-            (Form::Immediate(messages), Some(rounds)) => {
-                rounds.until(self.comm.vni(), || rounds.fetch(source, (&room, span), messages));
-            }
-            _ => {}
-        }
+        self.step(Step::InRound(RoundStep::Fetch(source, room, span)));
     }
 
     /// Waits for published data, and computes `result = data OP operands` on `count` elements of a datatype
@@ -337,51 +312,26 @@ impl<'a> Conversation<'a> {
         count: i64,
     ) {
         let target = Target { operands: operands.address(), result: result.address(), count };
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.fold(reduction, source, target),
-            (Form::Immediate(messages), Some(rounds)) => {
-                let combiner = reduction.combiner();
-                rounds.until(self.comm.vni(), || rounds.fold(source, target, &combiner, messages));
-            }
-            _ => {}
-        }
+        self.step(Step::InRound(RoundStep::Fold(source, target, reduction.combiner())));
     }
 
     /// Waits until a process has exposed room, and copies data there.
     pub(super) fn deliver(&mut self, destination: Source, data: Buffer) {
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.deliver(destination, data),
-            (Form::Immediate(messages), Some(rounds)) => {
-                rounds.until(self.comm.vni(), || rounds.deliver(destination, &data, messages));
-            }
-            _ => {}
-        }
+        self.step(Step::InRound(RoundStep::Deliver(destination, data)));
     }
 
     /// Waits until a process has published.
     #[inline(always)]
     pub(super) fn see(&mut self, source: Source) {
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.see(source),
-            (Form::Immediate(messages), Some(rounds)) => {
-                rounds.until(self.comm.vni(), || rounds.see(source, messages));
-            }
-            _ => {}
-        }
+        self.step(Step::InRound(RoundStep::See(source)));
     }
 
     /// Needs nothing more of a round.
     #[inline(always)]
     pub(super) fn finish_round(&mut self, round: u32) {
-        match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.finish_round(round),
-            (_, Some(rounds)) => {
-                if !rounds.finish(round) {
-                    rounds.finish_late(self.comm.vni(), round);
-                }
-                ended_promptly(self.comm.vni());
-            }
-            _ => {}
+        self.step(Step::InRound(RoundStep::Finish(round)));
+        if matches!(self.form, Form::Immediate(_)) {
+            ended_promptly(self.comm.vni());
         }
     }
 

@@ -7,10 +7,10 @@ mod operation;
 
 use heddle_collective::{barrier, begin, init, run};
 use heddle_comm::CommRef;
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_ranks::Ranks;
 use heddle_settings::{Algorithm, Collectives};
 use operation::{Case, Operation};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How often an operation is carried out in each form: the first ones of a communicator go by messages, until
 /// it has a blackboard.

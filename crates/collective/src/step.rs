@@ -1,0 +1,77 @@
+//! What a rank does in one step of an operation, as data: carried out at once, or recorded.
+
+use super::blackboard::RoundStep;
+use super::messages::{Among, Channel, Message, Messages};
+use super::reduction::Combiner;
+use heddle_comm::error::Error;
+use heddle_message::buffer::Buffer;
+
+/// A step. What distinguishes the three kinds is how they wait.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// It waits for nothing.
+    Prompt(Prompt),
+    /// It waits for all messages that were begun.
+    Complete,
+    /// It waits for other processes at the blackboard.
+    InRound(RoundStep),
+}
+
+/// A step that waits for nothing.
+#[derive(Debug)]
+pub(super) enum Prompt {
+    /// Begins a message.
+    Begin(Among, Message),
+    /// Copies data within the process, as if the rank sent them to itself.
+    Copy(Buffer, Buffer),
+    /// Computes with the process's own vectors.
+    Combine(Operands, Combiner),
+    /// Gives the operation an error, with which it goes on.
+    Fail(Error),
+}
+
+/// Two vectors: `inout = input OP inout`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operands {
+    pub(super) input: *mut u8,
+    pub(super) inout: *mut u8,
+    pub(super) count: i64,
+}
+
+// SAFETY: the vectors belong to the operation until it is over, whichever thread carries it out.
+unsafe impl Send for Operands {}
+
+impl Prompt {
+    /// Carries the step out.
+    #[inline(always)]
+    pub(super) fn carry_out<'c>(&self, channel: impl Fn(Among) -> Channel<'c>, messages: &mut Messages) {
+        match self {
+            Prompt::Begin(among, message) => messages.begin(channel(*among), *message),
+            Prompt::Copy(from, to) => messages.copy(channel(Among::Peers).comm.rank(), from, to),
+            Prompt::Combine(Operands { input, inout, count }, combiner) => {
+                // SAFETY: the vectors were elements when the step was made, and the operation has them until
+                // it is over; they do not overlap.
+                unsafe { combiner.apply(*input, *inout, *count) };
+            }
+            Prompt::Fail(error) => messages.fail(error.clone()),
+        }
+    }
+}
+
+impl Step {
+    /// The buffers that it reads or writes.
+    pub(super) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+        let buffers = match self {
+            Step::Prompt(Prompt::Begin(_, Message::Send(_, buffer) | Message::Receive(_, buffer))) => {
+                [Some(buffer), None]
+            }
+            Step::Prompt(Prompt::Begin(_, Message::Exchange((_, data), (_, room)))) => {
+                [Some(data), Some(room)]
+            }
+            Step::Prompt(Prompt::Copy(from, to)) => [Some(from), Some(to)],
+            Step::InRound(step) => [step.buffer(), None],
+            Step::Prompt(Prompt::Combine(..) | Prompt::Fail(_)) | Step::Complete => [None, None],
+        };
+        buffers.into_iter().flatten()
+    }
+}
