@@ -31,7 +31,7 @@ pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
 
 /// All publish, and wait for all.
 fn on_blackboard(talk: &mut Conversation<'_>) {
-    talk.take_rounds(1);
+    let talk = &mut talk.take_rounds(1);
     talk.publish(0, Buffer::empty(), None);
     let own = talk.rank();
     for rank in (0..talk.size()).filter(|&rank| rank != own) {
@@ -57,7 +57,7 @@ fn by_leaders<'a>(talk: &mut Conversation<'a>, leaders: Leaders<'a>) {
 /// Rank 0 of those that act hears from all others.
 fn tell_leader(talk: &mut Conversation<'_>) {
     if talk.limits(choices().barrier).is_some() {
-        talk.take_rounds(1);
+        let talk = &mut talk.take_rounds(1);
         if talk.rank() == 0 {
             for rank in 1..talk.size() {
                 talk.see(Source { round: 0, rank, whole: 0, offset: 0 });
@@ -80,7 +80,7 @@ fn tell_leader(talk: &mut Conversation<'_>) {
 /// The other ranks that act hear from rank 0.
 fn hear_leader(talk: &mut Conversation<'_>) {
     if talk.limits(choices().barrier).is_some() {
-        talk.take_rounds(1);
+        let talk = &mut talk.take_rounds(1);
         if talk.rank() == 0 {
             talk.publish(0, Buffer::empty(), None);
         } else {

@@ -2,7 +2,7 @@
 //! waits for nobody. Long ones stay where they are: the readers copy them from there, so nothing is copied
 //! twice, and the rank waits until they have done so.
 
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, OnBlackboard};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
@@ -49,7 +49,7 @@ impl Offer {
     }
 
     /// Publishes it.
-    pub(crate) fn publish(&self, talk: &mut Conversation<'_>) {
+    pub(crate) fn publish(&self, talk: &mut OnBlackboard<'_, '_>) {
         let Some(exposed) = self.exposed else {
             return talk.publish(self.round, self.data, self.reader);
         };
@@ -60,7 +60,7 @@ impl Offer {
     }
 
     /// Waits until nobody reads the data any more.
-    pub(crate) fn take_back(self, talk: &mut Conversation<'_>) {
+    pub(crate) fn take_back(self, talk: &mut OnBlackboard<'_, '_>) {
         if self.exposed.is_some() {
             talk.await_finished(self.round, self.reader);
         }

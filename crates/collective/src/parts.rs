@@ -2,7 +2,7 @@
 //! copy one part, the next ones are published. Each byte is copied twice. Single copies, which the kernel
 //! makes, take three to four times as long as a copy from mapped memory (`docs/measurements.md`, 25).
 
-use super::conversation::Conversation;
+use super::conversation::OnBlackboard;
 use heddle_comm::blackboard::{self, Limits, Span};
 
 /// How many rounds a rank publishes before it reads, where all publish. With more processes than cores
@@ -39,10 +39,10 @@ impl InParts {
 
 /// Goes through `rounds` rounds in which all ranks publish and read.
 pub(crate) fn publish_and_read(
-    talk: &mut Conversation<'_>,
+    talk: &mut OnBlackboard<'_, '_>,
     rounds: u32,
-    mut publish: impl FnMut(&mut Conversation<'_>, u32),
-    mut read: impl FnMut(&mut Conversation<'_>, u32),
+    mut publish: impl FnMut(&mut OnBlackboard<'_, '_>, u32),
+    mut read: impl FnMut(&mut OnBlackboard<'_, '_>, u32),
 ) {
     let ahead = AHEAD.min(rounds);
     for round in 0..ahead {

@@ -85,8 +85,13 @@ impl Recorder {
     }
 
     pub(super) fn take_rounds(&mut self, blackboard: &Blackboard, rounds: u32, operation: i32) {
-        let lane = if self.persistent { blackboard.take_lane().map(Lane::Own) } else { Some(Lane::Common) };
-        self.plan = lane.map(|lane| Plan { lane, rounds, operation });
+        let lane = if self.persistent {
+            let Some(lane) = blackboard.take_lane() else { unreachable!("`limits` has found a lane") };
+            Lane::Own(lane)
+        } else {
+            Lane::Common
+        };
+        self.plan = Some(Plan { lane, rounds, operation });
     }
 
     /// Records messages that the schedule begins, as the algorithm carries them out in its blocking form.

@@ -14,7 +14,7 @@ use heddle_comm::error::Result;
 pub(super) fn allgather(talk: &mut Conversation<'_>, blocks: &dyn Blocks, limits: Limits) -> Result<()> {
     let own = blocks.block(talk.rank());
     let offer = Offer::new(talk, (0, own), None, limits)?;
-    talk.take_rounds(1);
+    let talk = &mut talk.take_rounds(1);
     offer.publish(talk);
     for rank in talk.others() {
         let block = blocks.block(rank);

@@ -47,7 +47,7 @@ fn whole(
     chunks: Chunks,
 ) -> Result<()> {
     let fold = FoldFrom::new(talk, reduction, chunks.chunk(0).count)?;
-    talk.take_rounds(chunks.number());
+    let talk = &mut talk.take_rounds(chunks.number());
     for number in 0..chunks.number() {
         let chunk = chunks.chunk(number);
         talk.publish(number, operands.elements.at(chunk.first).buffer(chunk.count), None);
@@ -93,7 +93,7 @@ fn exposed(
     let own = pieces[rank];
     let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
     let offer = Offer::new(talk, (1, result.at(own.first).buffer(own.count)), None, limits)?;
-    talk.take_rounds(2);
+    let talk = &mut talk.take_rounds(2);
     vectors.publish(talk);
     vectors.compute(talk, own, result.at(own.first));
     talk.finish_round(0);

@@ -21,7 +21,7 @@ pub(super) fn alltoall(
 ) -> Result<()> {
     let (own, size, len) = (talk.rank(), talk.size(), receive.len());
     let offer = Offer::new(talk, (0, send.unwrap_or(receive).blocks(size)), None, limits)?;
-    talk.take_rounds(1);
+    let talk = &mut talk.take_rounds(1);
     offer.publish(talk);
     if let Some(send) = send {
         talk.copy(&send.block(own), &receive.block(own));

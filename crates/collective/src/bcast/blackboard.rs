@@ -17,7 +17,7 @@ pub(super) fn bcast(talk: &mut Conversation<'_>, data: Buffer, root: usize, limi
     let is_root = talk.rank() == root;
     let Some(parts) = InParts::new(data.len(), limits) else {
         let offer = is_root.then(|| Offer::new(talk, (0, data), None, limits)).transpose()?;
-        talk.take_rounds(1);
+        let talk = &mut talk.take_rounds(1);
         match &offer {
             Some(offer) => offer.publish(talk),
             None => talk.fetch(source(0), data),
@@ -28,7 +28,7 @@ pub(super) fn bcast(talk: &mut Conversation<'_>, data: Buffer, root: usize, limi
         }
         return Ok(());
     };
-    talk.take_rounds(parts.number());
+    let talk = &mut talk.take_rounds(parts.number());
     for round in 0..parts.number() {
         if is_root {
             talk.publish_part(round, (data, parts.span(round)), None);

@@ -9,15 +9,17 @@
 //! |---|---|
 //! | `subgroup.rs` | ranks that act among themselves: those of a machine, or the leaders |
 //! | `by_leaders.rs` | the parts of an operation that they have |
+//! | `rounds.rs` | an operation that has taken rounds on the blackboard |
 //! | `temporaries.rs` | the library's memory for an operation |
 
 mod by_leaders;
+mod rounds;
 mod subgroup;
 mod temporaries;
 
+pub(super) use rounds::OnBlackboard;
 pub(super) use subgroup::Leaders;
 
-use crate::blackboard::{RoundStep, Rounds, Source, Target, on_blackboard};
 use crate::elements::Elements;
 use crate::memory::Memory;
 use crate::messages::{Among, Channel, Message, Messages};
@@ -25,12 +27,9 @@ use crate::recorder::Recorder;
 use crate::reduction::Reduction;
 use crate::schedule::Schedule;
 use crate::step::{Operands, Prompt, Step};
-use heddle_comm::blackboard::{Blackboard, Limits, Span};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm};
 use heddle_message::buffer::Buffer;
-use heddle_message::progress::ended_promptly;
-use heddle_settings::Algorithm;
 use std::mem::replace;
 use subgroup::Subgroup;
 
@@ -49,8 +48,6 @@ pub struct Conversation<'a> {
     /// The number of ranks that act now.
     size: usize,
     tag: i32,
-    /// Its rounds on the blackboard, if it is carried out there at once.
-    rounds: Option<Rounds<'a>>,
     /// The library's own memory, which lives as long as the operation.
     memory: Vec<Memory>,
     form: Form,
@@ -84,7 +81,6 @@ impl<'a> Conversation<'a> {
             rank: comm.rank(),
             size: comm.size(),
             tag: 0,
-            rounds: None,
             memory: Vec::new(),
             form,
         }
@@ -167,23 +163,26 @@ impl<'a> Conversation<'a> {
     /// Begins to send a message; [`Conversation::complete`] waits for it.
     pub(super) fn begin_send(&mut self, to: usize, data: Buffer) {
         let message = Message::Send(self.rank_in_communicator(to), data);
-        self.step(Step::Prompt(Prompt::Begin(self.among, message)));
+        self.prompt(Prompt::Begin(self.among, message));
     }
 
     /// Begins to receive a message that fills a buffer; [`Conversation::complete`] waits for it.
     pub(super) fn begin_receive(&mut self, from: usize, room: Buffer) {
         let message = Message::Receive(self.rank_in_communicator(from), room);
-        self.step(Step::Prompt(Prompt::Begin(self.among, message)));
+        self.prompt(Prompt::Begin(self.among, message));
     }
 
     /// Waits for all messages that were begun.
     pub(super) fn complete(&mut self) {
-        self.step(Step::Complete);
+        match &mut self.form {
+            Form::Immediate(messages) => messages.complete(),
+            Form::Recorded(recorder) => recorder.push(Step::Complete),
+        }
     }
 
     /// Copies data within the process, as if the rank sent it to itself.
     pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
-        self.step(Step::Prompt(Prompt::Copy(*from, *to)));
+        self.prompt(Prompt::Copy(*from, *to));
     }
 
     /// Computes `inout = input OP inout` on `count` elements.
@@ -194,33 +193,24 @@ impl<'a> Conversation<'a> {
         count: i64,
     ) {
         let operands = Operands { input: input.address(), inout: inout.address(), count };
-        self.step(Step::Prompt(Prompt::Combine(operands, reduction.combiner())));
+        self.prompt(Prompt::Combine(operands, reduction.combiner()));
     }
 
     /// Keeps an error of this rank's arguments with which the operation goes on, so that no other rank waits
     /// for this one.
     #[cold]
     pub(super) fn fail(&mut self, error: Error) {
-        self.step(Step::Prompt(Prompt::Fail(error)));
+        self.prompt(Prompt::Fail(error));
     }
 
-    /// Carries a step out, or records it.
     #[inline(always)]
-    fn step(&mut self, step: Step) {
-        let messages = match &mut self.form {
-            Form::Immediate(messages) => messages,
-            Form::Recorded(recorder) => return recorder.push(step),
-        };
-        match step {
-            Step::Prompt(step) => {
+    fn prompt(&mut self, step: Prompt) {
+        match &mut self.form {
+            Form::Immediate(messages) => {
                 let channel = |among| Channel::of(self.comm, self.local.as_ref(), among, self.tag);
                 step.carry_out(channel, messages);
             }
-            Step::Complete => messages.complete(),
-            Step::InRound(step) => {
-                let Some(rounds) = self.rounds else { unreachable!("`take_rounds` comes first") };
-                rounds.carry_out(self.comm.vni(), step, messages);
-            }
+            Form::Recorded(recorder) => recorder.push(Step::Prompt(step)),
         }
     }
 
@@ -231,107 +221,6 @@ impl<'a> Conversation<'a> {
         match &mut self.form {
             Form::Immediate(messages) => messages.takes_less = takes_less,
             Form::Recorded(recorder) => recorder.takes_less = takes_less,
-        }
-    }
-
-    /// What the operation can publish on the communicator's blackboard; `None` if there is none, or no lane
-    /// for it, or the algorithm is another one.
-    #[inline(always)]
-    pub(super) fn limits(&self, algorithm: Algorithm) -> Option<Limits> {
-        if self.size() == 1 || self.local.is_some() || !algorithm.allows_blackboard() {
-            return None;
-        }
-        match &self.form {
-            Form::Immediate(_) => {
-                on_blackboard(self.comm).or_else(|| self.blackboard_of_subgroup()).map(Blackboard::limits)
-            }
-            Form::Recorded(recorder) => recorder.limits(recorder.blackboard_of(self.comm)?),
-        }
-    }
-
-    /// Says that the operation takes this number of rounds on the blackboard, and sends no messages. To be
-    /// called once, after [`limits`](Self::limits) has returned some, and as soon as
-    /// nothing can fail any more: all ranks count the rounds. In an operation by leaders that is true of each
-    /// of the parts that it has on a machine.
-    #[inline(always)]
-    pub(super) fn take_rounds(&mut self, rounds: u32) {
-        let of_comm = self.comm.blackboard.get();
-        let Some(blackboard) = of_comm.or_else(|| self.blackboard_of_subgroup()) else { return };
-        match &mut self.form {
-            Form::Immediate(_) => {
-                let first = blackboard.begin(rounds);
-                self.rounds = Some(Rounds { blackboard, first, operation: self.tag });
-            }
-            Form::Recorded(recorder) => recorder.take_rounds(blackboard, rounds, self.tag),
-        }
-    }
-
-    /// Publishes data in a round, for the process `reader` or for all.
-    #[inline(always)]
-    pub(super) fn publish(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
-        self.publish_part(round, (data, Span::of(&data)), reader);
-    }
-
-    /// Publishes a span of data in a round, for the process `reader` or for all.
-    #[inline(always)]
-    pub(super) fn publish_part(&mut self, round: u32, (data, span): (Buffer, Span), reader: Option<usize>) {
-        self.step(Step::InRound(RoundStep::Publish(round, data, span, reader)));
-    }
-
-    /// Publishes where data or room in one piece are, for the process `reader` or for all; they belong to
-    /// those until [`await_finished`](Self::await_finished).
-    pub(super) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
-        self.step(Step::InRound(RoundStep::Expose(round, data, reader)));
-    }
-
-    /// Waits until the process `reader`, or each other one, has finished a round.
-    pub(super) fn await_finished(&mut self, round: u32, reader: Option<usize>) {
-        self.step(Step::InRound(RoundStep::AwaitFinished(round, reader)));
-    }
-
-    /// Waits for published data, and copies them.
-    #[inline(always)]
-    pub(super) fn fetch(&mut self, source: Source, room: Buffer) {
-        self.fetch_part(source, (room, Span::of(&room)));
-    }
-
-    /// Waits for published data, and copies them to a span of a buffer.
-    #[inline(always)]
-    pub(super) fn fetch_part(&mut self, source: Source, (room, span): (Buffer, Span)) {
-        self.step(Step::InRound(RoundStep::Fetch(source, room, span)));
-    }
-
-    /// Waits for published data, and computes `result = data OP operands` on `count` elements of a datatype
-    /// without gaps.
-    #[inline(always)]
-    pub(super) fn fold(
-        &mut self,
-        reduction: &Reduction<'_>,
-        source: Source,
-        (operands, result): (Elements<'_>, Elements<'_>),
-        count: i64,
-    ) {
-        let target = Target { operands: operands.address(), result: result.address(), count };
-        self.step(Step::InRound(RoundStep::Fold(source, target, reduction.combiner())));
-    }
-
-    /// Waits until a process has exposed room, and copies data there.
-    pub(super) fn deliver(&mut self, destination: Source, data: Buffer) {
-        self.step(Step::InRound(RoundStep::Deliver(destination, data)));
-    }
-
-    /// Waits until a process has published.
-    #[inline(always)]
-    pub(super) fn see(&mut self, source: Source) {
-        self.step(Step::InRound(RoundStep::See(source)));
-    }
-
-    /// Needs nothing more of a round.
-    #[inline(always)]
-    pub(super) fn finish_round(&mut self, round: u32) {
-        self.step(Step::InRound(RoundStep::Finish(round)));
-        if matches!(self.form, Form::Immediate(_)) {
-            ended_promptly(self.comm.vni());
         }
     }
 

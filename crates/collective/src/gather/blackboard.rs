@@ -19,13 +19,13 @@ pub(super) fn gather(
 ) -> Result<()> {
     let Some(blocks) = blocks else {
         let offer = Offer::new(talk, (0, send.unwrap_or(Buffer::empty())), Some(root), limits)?;
-        talk.take_rounds(1);
+        let talk = &mut talk.take_rounds(1);
         offer.publish(talk);
         talk.finish_round(0);
         offer.take_back(talk);
         return Ok(());
     };
-    talk.take_rounds(1);
+    let talk = &mut talk.take_rounds(1);
     if let Some(send) = send {
         talk.copy(&send, &blocks.block(root));
     }

@@ -20,7 +20,7 @@ pub(super) fn gather(
     let (own, size) = (talk.rank(), talk.size());
     let whole = size * block_len;
     let Some(receive) = receive else {
-        talk.take_rounds(1);
+        let talk = &mut talk.take_rounds(1);
         let destination = Source { round: 0, rank: root, whole, offset: own * block_len };
         talk.deliver(destination, send.unwrap_or(Buffer::empty()));
         talk.finish_round(0);
@@ -32,7 +32,7 @@ pub(super) fn gather(
         // The root expects more, or less: the blocks lie elsewhere than in its room.
         (talk.temporary_bytes(whole)?, true)
     };
-    talk.take_rounds(1);
+    let talk = &mut talk.take_rounds(1);
     talk.expose(0, room.buffer(whole as i64), None);
     if let Some(send) = send {
         talk.copy(&send, &receive.block(own));

@@ -49,7 +49,7 @@ fn whole(
     (root, chunks): (usize, Chunks),
 ) -> Result<()> {
     let Some(result) = destination else {
-        talk.take_rounds(chunks.number());
+        let talk = &mut talk.take_rounds(chunks.number());
         for number in 0..chunks.number() {
             let chunk = chunks.chunk(number);
             talk.publish(number, operands.elements.at(chunk.first).buffer(chunk.count), Some(root));
@@ -60,7 +60,7 @@ fn whole(
     let longest = chunks.chunk(0).count;
     let from = FoldFrom::new(talk, reduction, longest)?;
     let own = OwnOperands::new(talk, reduction, (operands.elements, result), longest)?;
-    talk.take_rounds(chunks.number());
+    let talk = &mut talk.take_rounds(chunks.number());
     for number in 0..chunks.number() {
         let chunk = chunks.chunk(number);
         let source = |rank| Source { round: number, rank, whole: chunk.len, offset: 0 };
@@ -114,7 +114,7 @@ fn exposed(
         let piece = talk.vector(reduction, own.count)?;
         let vectors = ExposedVectors::new(talk, reduction, operands, piece)?;
         let offer = Offer::new(talk, (1, piece.buffer(own.count)), Some(root), limits)?;
-        talk.take_rounds(2);
+        let talk = &mut talk.take_rounds(2);
         vectors.publish(talk);
         vectors.compute(talk, own, piece);
         talk.finish_round(0);
@@ -125,7 +125,7 @@ fn exposed(
         return Ok(());
     };
     let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
-    talk.take_rounds(2);
+    let talk = &mut talk.take_rounds(2);
     vectors.publish(talk);
     vectors.compute(talk, own, result.at(own.first));
     talk.finish_round(0);

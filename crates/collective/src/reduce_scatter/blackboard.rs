@@ -41,7 +41,7 @@ pub(super) fn reduce_scatter(
     let first = vector.starts[rank];
     let longest = chunks.chunk(0).count.min(vector.count_of(rank));
     let from = FoldFrom::new(talk, reduction, longest)?;
-    talk.take_rounds(chunks.number());
+    let talk = &mut talk.take_rounds(chunks.number());
     for round in 0..chunks.number() {
         let chunk = chunks.chunk(round);
         talk.publish(round, vector.operands.at(chunk.first).buffer(chunk.count), None);
@@ -82,7 +82,7 @@ fn block_by_block(
     // The part of a rank's block: some may be shorter than others.
     let part =
         |rank, number| chunks_of(rank).and_then(|chunks| chunks.part_of(number, 0..vector.count_of(rank)));
-    talk.take_rounds(rounds);
+    let talk = &mut talk.take_rounds(rounds);
     publish_and_read(
         talk,
         rounds,
@@ -119,7 +119,7 @@ fn exposed(talk: &mut Conversation<'_>, reduction: &Reduction<'_>, vector: Vecto
     let result = if is_in_place { talk.vector(reduction, count)? } else { vector.destination };
     let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
     let block = Chunks::one(operands.count, reduction.datatype().size() as usize);
-    talk.take_rounds(1);
+    let talk = &mut talk.take_rounds(1);
     vectors.publish(talk);
     if let Some(block) = block.part_of(0, first..first + count) {
         vectors.compute(talk, block, result);

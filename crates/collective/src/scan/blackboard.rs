@@ -28,7 +28,7 @@ pub(super) fn prefix(
         (Kind::Exclusive, Some(_), Some(_)) => Some(talk.vector(reduction, longest)?),
         _ => None,
     };
-    talk.take_rounds(chunks.number());
+    let talk = &mut talk.take_rounds(chunks.number());
     for round in 0..chunks.number() {
         let chunk = chunks.chunk(round);
         let source = |rank| Source { round, rank, whole: chunk.len, offset: 0 };

@@ -14,7 +14,7 @@ pub(super) fn scatter(
     root: usize,
 ) {
     let (rank, size) = (talk.rank(), talk.size());
-    talk.take_rounds(1);
+    let talk = &mut talk.take_rounds(1);
     if let Some(send) = send {
         talk.publish(0, send.blocks(size), None);
         if let Some(receive) = receive {

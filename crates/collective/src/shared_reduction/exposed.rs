@@ -4,7 +4,7 @@
 use super::own::OwnOperands;
 use super::{FoldFrom, Piece};
 use crate::blackboard::Source;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, OnBlackboard};
 use crate::elements::{Elements, Part};
 use crate::offer::Offer;
 use crate::reduction::Reduction;
@@ -46,12 +46,12 @@ impl<'a> ExposedVectors<'a> {
     }
 
     /// Exposes this rank's vector.
-    pub(crate) fn publish(&self, talk: &mut Conversation<'_>) {
+    pub(crate) fn publish(&self, talk: &mut OnBlackboard<'_, '_>) {
         self.offer.publish(talk);
     }
 
     /// The result becomes a piece of what all ranks have together.
-    pub(crate) fn compute(&self, talk: &mut Conversation<'_>, piece: Piece, result: Elements<'_>) {
+    pub(crate) fn compute(&self, talk: &mut OnBlackboard<'_, '_>, piece: Piece, result: Elements<'_>) {
         for done in (0..piece.count).step_by(self.at_once as usize) {
             let (first, count) = (piece.first + done, self.at_once.min(piece.count - done));
             let source =
@@ -61,7 +61,7 @@ impl<'a> ExposedVectors<'a> {
     }
 
     /// Waits until nobody reads this rank's vector any more.
-    pub(crate) fn take_back(self, talk: &mut Conversation<'_>) {
+    pub(crate) fn take_back(self, talk: &mut OnBlackboard<'_, '_>) {
         self.offer.take_back(talk);
     }
 }

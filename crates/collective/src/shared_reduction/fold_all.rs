@@ -3,7 +3,7 @@
 
 use super::Piece;
 use crate::blackboard::Source;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, OnBlackboard};
 use crate::elements::Elements;
 use crate::reduction::Reduction;
 use heddle_comm::error::Result;
@@ -47,7 +47,7 @@ impl<'a> FoldFrom<'a> {
     #[inline(always)]
     pub(crate) fn fold(
         &self,
-        talk: &mut Conversation<'_>,
+        talk: &mut OnBlackboard<'_, '_>,
         source: Source,
         (operands, result): (Elements<'_>, Elements<'_>),
         count: i64,
@@ -68,7 +68,7 @@ impl<'a> FoldFrom<'a> {
 /// The result becomes the piece of all vectors that were published in a round, of `whole` bytes each.
 #[inline(always)]
 pub(crate) fn fold_all(
-    talk: &mut Conversation<'_>,
+    talk: &mut OnBlackboard<'_, '_>,
     from: &FoldFrom<'_>,
     round: u32,
     piece: Piece,

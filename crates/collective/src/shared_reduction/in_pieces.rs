@@ -3,7 +3,7 @@
 use super::FoldFrom;
 use super::own::OwnOperands;
 use super::pieces::{Chunks, Piece, TwoRounds, of_others};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, OnBlackboard};
 use crate::elements::{Elements, Part};
 use crate::reduction::Reduction;
 use heddle_comm::error::Result;
@@ -42,12 +42,12 @@ impl<'a> InPieces<'a> {
         &self,
         talk: &mut Conversation<'_>,
         place: impl Fn(Piece) -> Elements<'r>,
-        deliver: impl Fn(&mut Conversation<'_>, Piece, u32),
-        collect: impl Fn(&mut Conversation<'_>, &[Piece], u32),
+        deliver: impl Fn(&mut OnBlackboard<'_, '_>, Piece, u32),
+        collect: impl Fn(&mut OnBlackboard<'_, '_>, &[Piece], u32),
     ) {
         let (size, rank, rounds) = (talk.size(), talk.rank(), self.rounds);
         let pieces_of = |chunk| self.chunks.pieces(chunk, size);
-        talk.take_rounds(rounds.total());
+        let talk = &mut talk.take_rounds(rounds.total());
         rounds.go_through(
             talk,
             |talk, chunk| {

@@ -2,7 +2,7 @@
 
 use super::FoldFrom;
 use crate::blackboard::Source;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, OnBlackboard};
 use crate::elements::Elements;
 use crate::reduction::Reduction;
 use heddle_comm::error::Result;
@@ -40,7 +40,7 @@ impl<'a> OwnOperands<'a> {
     #[inline(always)]
     pub(crate) fn fold_with_others(
         &self,
-        talk: &mut Conversation<'_>,
+        talk: &mut OnBlackboard<'_, '_>,
         from: &FoldFrom<'_>,
         source: impl Fn(usize) -> Source,
         first: i64,
