@@ -2,11 +2,11 @@
 
 use super::basic::{bcast_by_tree, by_dissemination};
 use super::between_groups::barrier_between;
-use super::binomial::Binomial;
 use super::blackboard::Source;
 use super::choices::choices;
 use super::conversation::{Conversation, Leaders};
-use super::{Circle, tag};
+use super::messages::tag;
+use super::ranks::{Binomial, Circle};
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 

@@ -5,11 +5,12 @@
 //! a group learn something, the group does that by the algorithms of communicators with one group, around its
 //! process 0.
 
+use super::arguments::{in_place_not_allowed, no_buffer};
 use super::basic::{bcast_by_tree, by_dissemination, reduce_by_tree, scatter_straight};
 use super::conversation::Conversation;
-use super::elements::{Blocks, Elements, Part};
-use super::reduction::Reduction;
-use super::{Circle, in_place_not_allowed, no_buffer, tag};
+use super::data::{Blocks, Elements, Part, Reduction};
+use super::messages::tag;
+use super::ranks::Circle;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::Buffer;
 use heddle_spec::constants as mpi;

@@ -5,7 +5,7 @@
 //! they begin operations in the same order. A persistent operation keeps its tag from start to start.
 
 use super::conversation::Conversation;
-use super::schedule::{Rest, Schedule};
+use super::steps::{Rest, Schedule};
 use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 use heddle_message::domain;

@@ -6,8 +6,8 @@
 //! ([`Edges`](heddle_comm::Edges)). An edge from a process to itself is a copy.
 
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, TypedParts};
-use super::tag;
+use super::data::{Blocks, Part, Parts, TypedParts};
+use super::messages::tag;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 

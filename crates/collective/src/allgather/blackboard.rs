@@ -1,9 +1,9 @@
 //! Allgather on the blackboard: each rank offers its block, and copies those of the others.
 
+use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
-use crate::offer::Offer;
+use crate::data::Blocks;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 

@@ -6,7 +6,7 @@
 //! that the rank 2^k ahead has collected.
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 use heddle_comm::error::Result;
 
 /// This rank's block must be in the receive buffer already.

@@ -2,7 +2,7 @@
 //! in one message, though its ranks need not follow each other in the communicator.
 
 use crate::conversation::{Conversation, Leaders};
-use crate::elements::{Blocks, Elements, Part};
+use crate::data::{Blocks, Elements, Part};
 use heddle_comm::error::Result;
 use heddle_comm::machines::Machines;
 use heddle_message::buffer::Buffer;

@@ -2,11 +2,11 @@
 //! these, and each gives all blocks to the ranks of its machine.
 
 use super::by_machine::ByMachine;
-use crate::Circle;
 use crate::bcast::bcast_from;
 use crate::conversation::{Conversation, Leaders};
-use crate::elements::Blocks;
+use crate::data::Blocks;
 use crate::gather::gather_blocks;
+use crate::ranks::Circle;
 use heddle_comm::error::Result;
 
 /// This rank's block must be in the receive buffer already. `allgather` is the operation among the ranks that

@@ -2,7 +2,7 @@
 //! goes straight to its position in the receive buffer.
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 
 /// This rank's block must be in the receive buffer already.
 pub(super) fn allgather(talk: &mut Conversation<'_>, blocks: &dyn Blocks) {

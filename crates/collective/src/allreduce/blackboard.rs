@@ -2,11 +2,10 @@
 //! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that. Long
 //! vectors of persistent operations are exposed: every rank computes a piece of them as well, and offers it.
 
+use crate::basic::Offer;
 use crate::choices::choices;
 use crate::conversation::Conversation;
-use crate::elements::{Elements, Part};
-use crate::offer::Offer;
-use crate::reduction::Reduction;
+use crate::data::{Elements, Part, Reduction};
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, InPieces, fold_all};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;

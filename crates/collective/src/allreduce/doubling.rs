@@ -1,9 +1,9 @@
 //! Allreduce by recursive doubling: after round k each rank has the result of the 2^k ranks around it. ⌈log₂
 //! n⌉ rounds of the whole vector (Thakur, Rabenseifner, Gropp 2005, section 4.5).
 
-use crate::accumulator::{Accumulator, Side};
+use crate::basic::{Accumulator, Side};
 use crate::conversation::Conversation;
-use crate::fold::{Fold, Role};
+use crate::ranks::{Fold, Role};
 
 /// The vector's result becomes that of all ranks, with operands in the order of ranks.
 pub(crate) fn allreduce(talk: &mut Conversation<'_>, vector: &mut Accumulator<'_>) {

@@ -1,12 +1,11 @@
 //! Allreduce by leaders: the ranks of each machine combine their operands at its leader, the leaders have an
 //! allreduce of these, and each leader gives the result to the ranks of its machine.
 
-use crate::Circle;
 use crate::bcast::bcast_from;
 use crate::conversation::{Conversation, Leaders};
-use crate::elements::Part;
+use crate::data::{Part, Reduction};
+use crate::ranks::Circle;
 use crate::reduce::reduce_to;
-use crate::reduction::Reduction;
 use heddle_comm::error::Result;
 
 /// `allreduce` is the operation among the ranks that act. Operands that are not given are in the result's

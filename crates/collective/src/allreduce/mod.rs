@@ -7,13 +7,12 @@ mod scattered;
 
 pub(super) use doubling::allreduce as by_doubling;
 
-use super::accumulator::Accumulator;
+use super::basic::Accumulator;
 use super::between_groups::allreduce_between;
 use super::choices::choices;
 use super::conversation::{Conversation, Leaders};
-use super::elements::Part;
-use super::reduction::Reduction;
-use super::tag;
+use super::data::{Part, Reduction};
+use super::messages::tag;
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 

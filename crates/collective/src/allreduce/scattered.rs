@@ -1,9 +1,8 @@
 //! Allreduce of long vectors in pieces, which are gathered everywhere (see `scattered_reduction.rs`).
 
-use crate::accumulator::{Accumulator, Side};
+use crate::basic::{Accumulator, Pieces, Side, even_pieces};
 use crate::conversation::Conversation;
-use crate::fold::{Fold, Role};
-use crate::scattered_reduction::{Pieces, even_pieces};
+use crate::ranks::{Fold, Role};
 
 /// The vector's result becomes that of all ranks. The operator commutes.
 pub(super) fn allreduce(talk: &mut Conversation<'_>, vector: &mut Accumulator<'_>) {

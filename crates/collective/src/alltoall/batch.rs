@@ -2,7 +2,7 @@
 //! not all send to the same rank at the same time.
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 use crate::messages::BATCH;
 
 /// Empty blocks are not sent, as both sides know their sizes. This rank's block must have been copied.

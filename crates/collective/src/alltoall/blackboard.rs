@@ -1,10 +1,10 @@
 //! All-to-all on the blackboard, with blocks of one size: each rank offers all its blocks, and copies its own
 //! from each of the others.
 
+use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use crate::elements::{Blocks, Part};
-use crate::offer::Offer;
+use crate::data::{Blocks, Part};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 

@@ -5,7 +5,7 @@
 //! average, in exchange for far fewer messages.
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 use heddle_comm::error::Result;
 
 /// # Errors

@@ -2,7 +2,7 @@
 //! their sum is k modulo n. So each rank has one partner per round and copies one block at a time.
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 use heddle_comm::error::Result;
 
 /// # Errors

@@ -3,7 +3,7 @@
 //! Gropp 2005, section 4.4).
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 
 /// Empty blocks are not sent, as both sides know their sizes. This rank's block must have been copied.
 pub(super) fn alltoall(talk: &mut Conversation<'_>, send: &dyn Blocks, receive: &dyn Blocks) {

@@ -1,8 +1,7 @@
 //! Broadcast down a binomial tree: ⌈log₂ n⌉ rounds of the whole message.
 
-use crate::Circle;
-use crate::binomial::Binomial;
 use crate::conversation::Conversation;
+use crate::ranks::{Binomial, Circle};
 use heddle_message::buffer::Buffer;
 
 pub(crate) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) {

@@ -2,12 +2,10 @@
 //! the order of operands is that of ranks; an operator that does not commute is reduced at rank 0,
 //! which passes the result on.
 
-use crate::Circle;
-use crate::accumulator::{Accumulator, Side};
-use crate::binomial::Binomial;
+use super::accumulator::{Accumulator, Side};
 use crate::conversation::Conversation;
-use crate::elements::{Elements, Part};
-use crate::reduction::Reduction;
+use crate::data::{Elements, Part, Reduction};
+use crate::ranks::{Binomial, Circle};
 use heddle_comm::error::Result;
 
 /// `destination`: where the root wants the result.

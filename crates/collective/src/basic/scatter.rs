@@ -1,7 +1,7 @@
 //! Scatter where the root sends every rank its block.
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 use crate::messages::BATCH;
 use heddle_message::buffer::Buffer;
 

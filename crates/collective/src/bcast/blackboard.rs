@@ -2,10 +2,9 @@
 //! them. The root waits for nobody, unless it is far ahead. Persistent operations offer long data in one
 //! round.
 
+use crate::basic::{InParts, Offer};
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use crate::offer::Offer;
-use crate::parts::InParts;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;

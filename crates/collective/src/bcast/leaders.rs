@@ -1,8 +1,8 @@
 //! Broadcast by leaders: the root, which is the leader of its machine, and the other leaders have one among
 //! themselves; then each leader gives the data to the ranks of its machine.
 
-use crate::Circle;
 use crate::conversation::{Conversation, Leaders};
+use crate::ranks::Circle;
 use heddle_comm::error::Result;
 
 /// `bcast` is the broadcast among the ranks that act.

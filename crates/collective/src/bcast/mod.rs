@@ -4,12 +4,14 @@ mod blackboard;
 mod leaders;
 mod scatter_ring;
 
+use super::arguments::check_root;
 use super::basic::bcast_by_tree;
 use super::between_groups::bcast_between;
 use super::choices::choices;
 use super::conversation::{Conversation, Leaders};
-use super::elements::Part;
-use super::{Circle, check_root, tag};
+use super::data::Part;
+use super::messages::tag;
+use super::ranks::Circle;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;

@@ -3,9 +3,8 @@
 //! Library*, SHPCC 1994, doi:10.1109/SHPCC.1994.296665). Each rank sends and receives about twice the
 //! message, however many ranks there are.
 
-use crate::Circle;
-use crate::binomial::Binomial;
 use crate::conversation::Conversation;
+use crate::ranks::{Binomial, Circle};
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 use std::ops::Range;

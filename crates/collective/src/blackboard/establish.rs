@@ -5,12 +5,13 @@
 //! Processes on different machines share no memory. Those of each machine agree on a blackboard of their own.
 
 use super::machines::{machines, share_memory};
-use super::{RoundStep, Rounds, Source, bytes};
-use crate::binomial::Binomial;
-use crate::messages::{Channel, Message, Messages};
-use crate::tag;
+use super::rounds::Rounds;
+use super::step::{RoundStep, Source};
+use crate::messages::{Channel, Message, Messages, tag};
+use crate::ranks::Binomial;
 use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Span};
+use heddle_message::buffer::Buffer;
 use heddle_message::domain::{self, Domain};
 use heddle_transport::SharedRange;
 
@@ -189,4 +190,10 @@ impl Tree<'_> {
         }
         messages.take_error().is_none()
     }
+}
+
+/// The bytes of whole numbers, which a message or the blackboard takes before the caller goes on.
+fn bytes<N: Copy>(numbers: &mut [N]) -> Buffer {
+    // SAFETY: the numbers outlive the message, which is complete when its function returns.
+    unsafe { Buffer::bytes(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
 }

@@ -1,6 +1,6 @@
 //! What a rank does in a round on the blackboard, as data.
 
-use crate::reduction::Combiner;
+use crate::data::Combiner;
 use heddle_comm::blackboard::Span;
 use heddle_message::buffer::Buffer;
 

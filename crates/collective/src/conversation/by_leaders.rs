@@ -3,9 +3,9 @@
 //! Meanwhile the conversation speaks of those alone: they have ranks from 0 on, and, if they are on one
 //! machine, its blackboard. So an algorithm for all ranks of a communicator does for them, too.
 
+use super::description::{Conversation, Form};
 use super::subgroup::{Leaders, Subgroup};
-use super::{Conversation, Form};
-use crate::reduction::Reduction;
+use crate::data::Reduction;
 use heddle_comm::blackboard::Blackboard;
 use heddle_comm::machines::Machines;
 use heddle_model::counters::{self, Event};

@@ -1,10 +1,9 @@
 //! An operation that has taken rounds on the blackboard: its steps there.
 
-use super::{Conversation, Form};
+use super::description::{Conversation, Form};
 use crate::blackboard::{RoundStep, Rounds, Source, Target, on_blackboard};
-use crate::elements::Elements;
-use crate::reduction::Reduction;
-use crate::step::Step;
+use crate::data::{Elements, Reduction};
+use crate::steps::Step;
 use heddle_comm::blackboard::{Blackboard, Limits, Round, Span};
 use heddle_message::buffer::Buffer;
 use heddle_message::progress::ended_promptly;

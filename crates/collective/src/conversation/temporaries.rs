@@ -1,9 +1,7 @@
 //! Memory of the library for an operation, which lives as long as the operation.
 
-use super::Conversation;
-use crate::elements::Elements;
-use crate::memory::Memory;
-use crate::reduction::Reduction;
+use super::description::Conversation;
+use crate::data::{Elements, Memory, Reduction};
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::Result;
 use heddle_datatype::types;

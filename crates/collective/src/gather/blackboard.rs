@@ -1,10 +1,10 @@
 //! Gather on the blackboard: each rank offers its block to the root, which copies it. Nobody waits for the
 //! root unless its block is long.
 
+use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
-use crate::offer::Offer;
+use crate::data::Blocks;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;

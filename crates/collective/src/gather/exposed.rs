@@ -3,7 +3,7 @@
 
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use crate::elements::{Blocks, Part};
+use crate::data::{Blocks, Part};
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 

@@ -1,7 +1,7 @@
 //! Gather where every rank sends its block straight to the root.
 
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
 use crate::messages::BATCH;
 use heddle_message::buffer::Buffer;
 

@@ -5,11 +5,13 @@ mod exposed;
 mod linear;
 mod tree;
 
+use super::arguments::{check_root, in_place_not_allowed, no_buffer};
 use super::between_groups::with_root;
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts};
-use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
+use super::data::{Blocks, Part, Parts};
+use super::messages::tag;
+use super::ranks::Circle;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;

@@ -3,12 +3,11 @@
 //! publishes that for the root. Long vectors of persistent operations are exposed: each rank computes a
 //! piece of them as well.
 
+use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::choices::choices;
 use crate::conversation::Conversation;
-use crate::elements::{Elements, Part};
-use crate::offer::Offer;
-use crate::reduction::Reduction;
+use crate::data::{Elements, Part, Reduction};
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, InPieces, OwnOperands};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;

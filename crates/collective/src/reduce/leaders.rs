@@ -1,10 +1,9 @@
 //! Reduce by leaders: the ranks of each machine combine their operands at its leader, and the leaders their
 //! results at the root, which is the leader of its machine.
 
-use crate::Circle;
 use crate::conversation::{Conversation, Leaders};
-use crate::elements::{Elements, Part};
-use crate::reduction::Reduction;
+use crate::data::{Elements, Part, Reduction};
+use crate::ranks::Circle;
 use heddle_comm::error::Result;
 
 /// `reduce` is the operation among the ranks that act.

@@ -4,13 +4,14 @@ mod blackboard;
 mod leaders;
 mod scattered;
 
+use super::arguments::{check_root, in_place_not_allowed, no_buffer};
 use super::basic::reduce_by_tree;
 use super::between_groups::reduce_between;
 use super::choices::choices;
 use super::conversation::{Conversation, Leaders};
-use super::elements::{Elements, Part, same_memory};
-use super::reduction::Reduction;
-use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
+use super::data::{Elements, Part, Reduction, same_memory};
+use super::messages::tag;
+use super::ranks::Circle;
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 

@@ -1,12 +1,9 @@
 //! Reduce of long vectors in pieces, which are gathered at the root (see `scattered_reduction.rs`).
 
-use crate::Circle;
-use crate::accumulator::{Accumulator, Side};
+use crate::basic::{Accumulator, Pieces, Side, even_pieces};
 use crate::conversation::Conversation;
-use crate::elements::{Elements, Part};
-use crate::fold::{Fold, Role};
-use crate::reduction::Reduction;
-use crate::scattered_reduction::{Pieces, even_pieces};
+use crate::data::{Elements, Part, Reduction};
+use crate::ranks::{Circle, Fold, Role};
 use heddle_comm::error::Result;
 
 /// `destination`: where the root wants the result. The operator commutes.

@@ -4,11 +4,10 @@
 //! expose long vectors.
 
 use super::vector::Vector;
+use crate::basic::publish_and_read;
 use crate::choices::choices;
 use crate::conversation::Conversation;
-use crate::elements::Part;
-use crate::parts::publish_and_read;
-use crate::reduction::Reduction;
+use crate::data::{Part, Reduction};
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;

@@ -2,11 +2,10 @@
 //! operators that commute (Thakur, Rabenseifner, Gropp 2005, section 4.3).
 
 use super::vector::Vector;
-use crate::accumulator::{Accumulator, Side};
+use crate::basic::{Accumulator, Pieces, Side};
 use crate::conversation::Conversation;
-use crate::fold::{Fold, Role};
-use crate::reduction::Reduction;
-use crate::scattered_reduction::Pieces;
+use crate::data::Reduction;
+use crate::ranks::{Fold, Role};
 use heddle_comm::error::Result;
 
 /// # Errors

@@ -5,13 +5,13 @@ mod halving;
 mod pairwise;
 mod vector;
 
-use super::accumulator::Accumulator;
+use super::allreduce;
+use super::basic::Accumulator;
 use super::between_groups::reduce_scatter_between;
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::Part;
-use super::reduction::Reduction;
-use super::{allreduce, tag};
+use super::data::{Part, Reduction};
+use super::messages::tag;
 use heddle_comm::error::{Error, Result};
 use heddle_settings::Algorithm;
 use heddle_spec::constants as mpi;

@@ -7,9 +7,9 @@
 //! operator need not commute.
 
 use super::vector::Vector;
-use crate::accumulator::{Accumulator, Side};
+use crate::basic::{Accumulator, Side};
 use crate::conversation::Conversation;
-use crate::reduction::Reduction;
+use crate::data::Reduction;
 use heddle_comm::error::Result;
 
 /// # Errors

@@ -1,6 +1,6 @@
 //! The vector that a reduce-scatter works on.
 
-use crate::elements::Elements;
+use crate::data::Elements;
 use heddle_message::buffer::Buffer;
 
 /// The vector of all ranks' blocks.

@@ -5,8 +5,7 @@
 use super::kind::Kind;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use crate::elements::Part;
-use crate::reduction::Reduction;
+use crate::data::{Part, Reduction};
 use crate::shared_reduction::{Chunks, FoldFrom};
 use heddle_comm::error::Result;
 

@@ -10,13 +10,12 @@
 mod blackboard;
 mod kind;
 
-use super::accumulator::{Accumulator, Side};
+use super::basic::{Accumulator, Side};
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::Part;
-use super::reduction::Reduction;
+use super::data::{Part, Reduction};
+use super::messages::tag;
 use super::shared_reduction::Chunks;
-use super::tag;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use kind::Kind;

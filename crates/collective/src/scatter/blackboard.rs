@@ -3,7 +3,7 @@
 
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use crate::elements::{Blocks, Part};
+use crate::data::{Blocks, Part};
 use heddle_message::buffer::Buffer;
 
 /// `send`: the blocks, at the root; `receive`: where this rank wants its own, of `block_len` bytes.

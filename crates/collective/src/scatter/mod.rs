@@ -3,12 +3,14 @@
 mod blackboard;
 mod tree;
 
+use super::arguments::{check_root, in_place_not_allowed, no_buffer};
 use super::basic::scatter_straight;
 use super::between_groups::with_root;
 use super::choices::choices;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts};
-use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
+use super::data::{Blocks, Part, Parts};
+use super::messages::tag;
+use super::ranks::Circle;
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 

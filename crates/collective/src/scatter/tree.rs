@@ -1,10 +1,9 @@
 //! Scatter down a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them at inner nodes costs
 //! less than a message for each at the root.
 
-use crate::Circle;
-use crate::binomial::Binomial;
 use crate::conversation::Conversation;
-use crate::elements::Blocks;
+use crate::data::Blocks;
+use crate::ranks::{Binomial, Circle};
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 

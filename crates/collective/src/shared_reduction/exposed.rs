@@ -1,13 +1,13 @@
 //! Reductions of exposed vectors: no vector is copied to the blackboard. A rank copies the operands of the
 //! others from their memory, a little at a time, and computes with them.
 
+use super::fold_all::FoldFrom;
 use super::own::OwnOperands;
-use super::{FoldFrom, Piece};
+use super::pieces::Piece;
+use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::conversation::{Conversation, OnBlackboard};
-use crate::elements::{Elements, Part};
-use crate::offer::Offer;
-use crate::reduction::Reduction;
+use crate::data::{Elements, Part, Reduction};
 use heddle_comm::error::Result;
 
 /// The bytes that are copied at once: they and the result stay in a core's second cache. Each copy is a

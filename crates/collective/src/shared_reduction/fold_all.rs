@@ -1,11 +1,10 @@
 //! Computing with the published vectors of all ranks, from the last one down, so that the order of operands
 //! is that of ranks.
 
-use super::Piece;
+use super::pieces::Piece;
 use crate::blackboard::Source;
 use crate::conversation::{Conversation, OnBlackboard};
-use crate::elements::Elements;
-use crate::reduction::Reduction;
+use crate::data::{Elements, Reduction};
 use heddle_comm::error::Result;
 
 /// How published vectors are read by an operator.

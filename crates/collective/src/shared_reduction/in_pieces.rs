@@ -1,11 +1,10 @@
 //! A long vector whose chunks the ranks compute together: of each chunk every rank computes a piece.
 
-use super::FoldFrom;
+use super::fold_all::FoldFrom;
 use super::own::OwnOperands;
 use super::pieces::{Chunks, Piece, TwoRounds, of_others};
 use crate::conversation::{Conversation, OnBlackboard};
-use crate::elements::{Elements, Part};
-use crate::reduction::Reduction;
+use crate::data::{Elements, Part, Reduction};
 use heddle_comm::error::Result;
 
 /// This rank's operands, and what it needs to compute its pieces.

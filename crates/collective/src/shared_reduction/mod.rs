@@ -18,4 +18,4 @@ pub(super) use exposed::ExposedVectors;
 pub(super) use fold_all::{FoldFrom, fold_all};
 pub(super) use in_pieces::InPieces;
 pub(super) use own::OwnOperands;
-pub(super) use pieces::{Chunks, Piece};
+pub(super) use pieces::Chunks;

@@ -1,10 +1,9 @@
 //! Computing with this rank's operands, which are not read from the blackboard, and those of all others.
 
-use super::FoldFrom;
+use super::fold_all::FoldFrom;
 use crate::blackboard::Source;
 use crate::conversation::{Conversation, OnBlackboard};
-use crate::elements::Elements;
-use crate::reduction::Reduction;
+use crate::data::{Elements, Reduction};
 use heddle_comm::error::Result;
 
 /// The operands of the rank that computes.

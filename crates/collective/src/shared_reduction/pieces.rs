@@ -1,7 +1,7 @@
 //! Long vectors in chunks, each of which is published in a round, and chunks in pieces, one for each rank.
 
+use crate::basic::even_pieces;
 use crate::blackboard::Source;
-use crate::scattered_reduction::even_pieces;
 use heddle_comm::blackboard::{self, Limits};
 use std::ops::Range;
 

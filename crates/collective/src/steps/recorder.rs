@@ -3,9 +3,9 @@
 //! A message is begun and does not hold up the next step; [`Step::Complete`] is over when no message is in
 //! flight.
 
-use super::blackboard::on_blackboard_from_now_on;
-use super::messages::{Among, Message};
 use super::step::{Prompt, Step};
+use crate::blackboard::on_blackboard_from_now_on;
+use crate::messages::{Among, Message};
 use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Limits};
 use heddle_comm::datatype::KeptType;
@@ -33,31 +33,31 @@ const MOST_PARTS: u32 = 1024;
 
 /// Records the steps of an operation.
 #[derive(Debug, Default)]
-pub(super) struct Recorder {
+pub(crate) struct Recorder {
     persistent: bool,
-    /// It accepts [less](super::messages::Messages::takes_less) than expected.
-    pub(super) takes_less: bool,
+    /// It accepts [less](crate::messages::Messages::takes_less) than expected.
+    pub(crate) takes_less: bool,
     /// What it needs of the blackboard.
-    pub(super) plan: Option<Plan>,
+    pub(crate) plan: Option<Plan>,
     steps: Vec<Step>,
     /// The bytes of the steps' buffers, without copies within the process.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
     begun: Begun,
     /// The datatypes of the steps' buffers.
-    pub(super) types: Vec<KeptType>,
+    pub(crate) types: Vec<KeptType>,
 }
 
 /// The rounds of a recorded operation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
-    pub(super) lane: Lane,
-    pub(super) rounds: u32,
-    pub(super) operation: i32,
+pub(crate) struct Plan {
+    pub(crate) lane: Lane,
+    pub(crate) rounds: u32,
+    pub(crate) operation: i32,
 }
 
 /// Where its rounds go.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Lane {
+pub(crate) enum Lane {
     /// In the lane of all operations.
     Common,
     /// In that of a persistent operation.
@@ -65,18 +65,18 @@ pub(super) enum Lane {
 }
 
 impl Recorder {
-    pub(super) fn new(persistent: bool) -> Recorder {
+    pub(crate) fn new(persistent: bool) -> Recorder {
         Recorder { persistent, ..Recorder::default() }
     }
 
     /// The blackboard of a communicator. Persistent operations are made by all processes together, so the
     /// communicator gets it now.
-    pub(super) fn blackboard_of<'a>(&self, comm: &'a CommRef) -> Option<&'a Blackboard> {
+    pub(crate) fn blackboard_of<'a>(&self, comm: &'a CommRef) -> Option<&'a Blackboard> {
         if self.persistent { on_blackboard_from_now_on(comm) } else { comm.blackboard.get() }
     }
 
     /// What it can publish on a blackboard.
-    pub(super) fn limits(&self, blackboard: &Blackboard) -> Option<Limits> {
+    pub(crate) fn limits(&self, blackboard: &Blackboard) -> Option<Limits> {
         if self.persistent {
             return blackboard.limits_of_lane();
         }
@@ -84,7 +84,7 @@ impl Recorder {
         Some(Limits { parts: limits.parts.min(MOST_PARTS), ..limits })
     }
 
-    pub(super) fn take_rounds(&mut self, blackboard: &Blackboard, rounds: u32, operation: i32) {
+    pub(crate) fn take_rounds(&mut self, blackboard: &Blackboard, rounds: u32, operation: i32) {
         let lane = if self.persistent {
             let Some(lane) = blackboard.take_lane() else { unreachable!("`limits` has found a lane") };
             Lane::Own(lane)
@@ -95,7 +95,7 @@ impl Recorder {
     }
 
     /// Records messages that the schedule begins, as the algorithm carries them out in its blocking form.
-    pub(super) fn message(&mut self, among: Among, message: Message) {
+    pub(crate) fn message(&mut self, among: Among, message: Message) {
         let begun = match message {
             Message::Send(..) => Begun::Sends,
             Message::Receive(..) => Begun::Receives,
@@ -106,7 +106,7 @@ impl Recorder {
     }
 
     /// Records a step.
-    pub(super) fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: Step) {
         match step {
             Step::Prompt(Prompt::Begin(..)) => self.together(Begun::Any),
             _ => self.together(Begun::Nothing),
@@ -125,7 +125,7 @@ impl Recorder {
     }
 
     /// The steps, which end with no message in flight.
-    pub(super) fn take_steps(&mut self) -> Vec<Step> {
+    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
         self.together(Begun::Nothing);
         take(&mut self.steps)
     }

@@ -4,6 +4,8 @@
 //! messages are sent and received as usual. So ranks whose counts disagree get an error instead of waiting
 //! for each other for ever, and no message is left in flight when the operation ends.
 
+pub(super) mod tag;
+
 use heddle_comm::blackboard::Blackboard;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm, Plane};
@@ -15,19 +17,19 @@ use heddle_spec::constants as mpi;
 use heddle_transport::Direction;
 
 /// The most messages in flight at once where a rank sends to all or receives from all.
-pub(super) const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// Where the messages of an operation travel. All have one tag: messages of one sender with one tag are
 /// received in the order in which they were sent, and all ranks agree on that order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Channel<'a> {
-    pub(super) comm: &'a CommRef,
-    pub(super) tag: i32,
+pub(crate) struct Channel<'a> {
+    pub(crate) comm: &'a CommRef,
+    pub(crate) tag: i32,
 }
 
 /// Whom the rank of a message names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Among {
+pub(crate) enum Among {
     /// A process of the communicator; of an intercommunicator, one of the remote group.
     Peers,
     /// A process of an intercommunicator's local group.
@@ -36,7 +38,7 @@ pub(super) enum Among {
 
 impl<'a> Channel<'a> {
     /// The channel of a message; `local` is the communicator of an intercommunicator's local group.
-    pub(super) fn of(comm: &'a CommRef, local: Option<&'a KeptComm>, among: Among, tag: i32) -> Channel<'a> {
+    pub(crate) fn of(comm: &'a CommRef, local: Option<&'a KeptComm>, among: Among, tag: i32) -> Channel<'a> {
         let comm = match (among, local) {
             (Among::LocalGroup, Some(local)) => local,
             _ => comm,
@@ -47,7 +49,7 @@ impl<'a> Channel<'a> {
 
 /// A message, or one in each direction, with the other process's rank in the channel's communicator.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Message {
+pub(crate) enum Message {
     Send(usize, Buffer),
     /// It fills the buffer.
     Receive(usize, Buffer),
@@ -57,30 +59,30 @@ pub(super) enum Message {
 
 /// What a receive is to bring.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Expected {
+pub(crate) struct Expected {
     from: usize,
     len: usize,
 }
 
 /// Messages in flight, and the first error of the operation.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(crate) struct Messages {
     /// Requests, those of receives with what they are to bring.
     pending: Vec<(usize, Option<Expected>)>,
     error: Option<Error>,
     /// A rank may give fewer bytes than expected; they fill the beginning of the room.
-    pub(super) takes_less: bool,
+    pub(crate) takes_less: bool,
 }
 
 impl Messages {
     /// None yet, of an operation that [takes less](Self::takes_less), or does not.
-    pub(super) fn new(takes_less: bool) -> Messages {
+    pub(crate) fn new(takes_less: bool) -> Messages {
         Messages { takes_less, ..Messages::default() }
     }
 
     /// Carries a message out: the data that it sends can be overwritten, those that it receives are there.
     #[inline(always)]
-    pub(super) fn carry_out(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
+    pub(crate) fn carry_out(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
         match message {
             Message::Send(to, data) => {
                 let sent = heddle_p2p::send(comm, Plane::Collective, data, to as i32, tag, Mode::Standard);
@@ -100,7 +102,7 @@ impl Messages {
 
     /// Begins a message, which is in flight until all [are complete](Self::are_complete).
     #[inline(always)]
-    pub(super) fn begin(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
+    pub(crate) fn begin(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
         if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = message {
             match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
                 Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
@@ -117,7 +119,7 @@ impl Messages {
     }
 
     /// Begins a copy that the process makes whose memory it is; `rank` is its rank in the communicator.
-    pub(super) fn begin_copy(&mut self, blackboard: &Blackboard, rank: usize, copy: ServedCopy) {
+    pub(crate) fn begin_copy(&mut self, blackboard: &Blackboard, rank: usize, copy: ServedCopy) {
         let expected = Expected { from: rank, len: copy.buffer.len() };
         let (vni, comm) = blackboard.owner();
         match copy.begin(blackboard.domain(), vni, comm) {
@@ -131,19 +133,19 @@ impl Messages {
 
     /// Returns true if messages or copies may be in flight.
     #[inline(always)]
-    pub(super) fn are_begun(&self) -> bool {
+    pub(crate) fn are_begun(&self) -> bool {
         !self.pending.is_empty()
     }
 
     /// Waits for all messages in flight.
-    pub(super) fn complete(&mut self) {
+    pub(crate) fn complete(&mut self) {
         while let Some((request, expected)) = self.pending.pop() {
             self.take(request, expected);
         }
     }
 
     /// Returns true if no message is in flight any more.
-    pub(super) fn are_complete(&mut self) -> bool {
+    pub(crate) fn are_complete(&mut self) -> bool {
         while let Some((request, expected)) =
             self.pending.pop_if(|(request, _)| heddle_p2p::is_over(*request))
         {
@@ -162,7 +164,7 @@ impl Messages {
     }
 
     /// Copies data within the process, as if `rank` sent it to itself.
-    pub(super) fn copy(&mut self, rank: usize, from: &Buffer, to: &Buffer) {
+    pub(crate) fn copy(&mut self, rank: usize, from: &Buffer, to: &Buffer) {
         from.copy_to(to, from.len().min(to.len()));
         if from.len() != to.len() {
             self.disagree(rank, from.len(), to.len());
@@ -170,7 +172,7 @@ impl Messages {
     }
 
     /// The first error, if there was one. No message is in flight.
-    pub(super) fn take_error(&mut self) -> Option<Error> {
+    pub(crate) fn take_error(&mut self) -> Option<Error> {
         debug_assert!(self.pending.is_empty(), "what was begun must be completed");
         self.error.take()
     }
@@ -200,14 +202,14 @@ impl Messages {
     }
 
     /// Keeps an error, if it is the first.
-    pub(super) fn fail(&mut self, error: Error) {
+    pub(crate) fn fail(&mut self, error: Error) {
         self.error.get_or_insert(error);
     }
 }
 
 /// The error for a rank that gave another number of bytes than expected.
 #[cold]
-pub(super) fn disagreement(from: usize, len: usize, expected: usize) -> Error {
+pub(crate) fn disagreement(from: usize, len: usize, expected: usize) -> Error {
     let message = format!(
         "rank {from} gave {len} bytes to a collective operation where this rank expects {expected}: the counts and \
          datatypes of all ranks must describe the same amount of data"

@@ -1,14 +1,14 @@
 //! What a rank does in one step of an operation, as data: carried out at once, or recorded.
 
-use super::blackboard::RoundStep;
-use super::messages::{Among, Channel, Message, Messages};
-use super::reduction::Combiner;
+use crate::blackboard::RoundStep;
+use crate::data::Combiner;
+use crate::messages::{Among, Channel, Message, Messages};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 
 /// A step. What distinguishes the three kinds is how they wait.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// It waits for nothing.
     Prompt(Prompt),
     /// It waits for all messages that were begun.
@@ -19,7 +19,7 @@ pub(super) enum Step {
 
 /// A step that waits for nothing.
 #[derive(Debug)]
-pub(super) enum Prompt {
+pub(crate) enum Prompt {
     /// Begins a message.
     Begin(Among, Message),
     /// Copies data within the process, as if the rank sent them to itself.
@@ -32,10 +32,10 @@ pub(super) enum Prompt {
 
 /// Two vectors: `inout = input OP inout`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Operands {
-    pub(super) input: *mut u8,
-    pub(super) inout: *mut u8,
-    pub(super) count: i64,
+pub(crate) struct Operands {
+    pub(crate) input: *mut u8,
+    pub(crate) inout: *mut u8,
+    pub(crate) count: i64,
 }
 
 // SAFETY: the vectors belong to the operation until it is over, whichever thread carries it out.
@@ -44,7 +44,7 @@ unsafe impl Send for Operands {}
 impl Prompt {
     /// Carries the step out.
     #[inline(always)]
-    pub(super) fn carry_out<'c>(&self, channel: impl Fn(Among) -> Channel<'c>, messages: &mut Messages) {
+    pub(crate) fn carry_out<'c>(&self, channel: impl Fn(Among) -> Channel<'c>, messages: &mut Messages) {
         match self {
             Prompt::Begin(among, message) => messages.begin(channel(*among), *message),
             Prompt::Copy(from, to) => messages.copy(channel(Among::Peers).comm.rank(), from, to),
@@ -60,7 +60,7 @@ impl Prompt {
 
 impl Step {
     /// The buffers that it reads or writes.
-    pub(super) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         let buffers = match self {
             Step::Prompt(Prompt::Begin(_, Message::Send(_, buffer) | Message::Receive(_, buffer))) => {
                 [Some(buffer), None]

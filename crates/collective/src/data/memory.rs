@@ -11,7 +11,7 @@ const ALIGNMENT: usize = 16;
 
 /// A piece of the heap.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     start: NonNull<u8>,
     layout: Layout,
 }
@@ -34,7 +34,7 @@ impl Memory {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub(super) fn for_elements(datatype: &TypeRef, count: i64) -> Result<(Memory, *mut u8)> {
+    pub(crate) fn for_elements(datatype: &TypeRef, count: i64) -> Result<(Memory, *mut u8)> {
         let new = || {
             let (low, high) = span(datatype, count)?;
             let memory = Memory::new((high - low) as usize, !datatype.is_contiguous())?;

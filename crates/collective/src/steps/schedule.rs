@@ -4,11 +4,11 @@
 //! a schedule is a [`Task`]. A persistent operation starts its schedule again and again, which allocates
 //! nothing.
 
-use super::blackboard::{Rounds, soon};
-use super::memory::Memory;
-use super::messages::{Channel, Messages};
 use super::recorder::{Lane, Plan, Recorder};
 use super::step::Step;
+use crate::blackboard::{Rounds, soon};
+use crate::data::Memory;
+use crate::messages::{Channel, Messages};
 use heddle_comm::KeptComm;
 use heddle_comm::blackboard::{Blackboard, Round};
 use heddle_comm::datatype::KeptType;
@@ -19,14 +19,14 @@ use heddle_message::vni::{Advanced, Task};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where the schedule of a persistent operation rests while it is not under way.
-pub(super) type Rest = Arc<Mutex<Option<Box<Schedule>>>>;
+pub(crate) type Rest = Arc<Mutex<Option<Box<Schedule>>>>;
 
 /// An operation whose steps move this many bytes takes far longer than to wake an offload thread.
 const LONG: usize = 256 << 10;
 
 /// The steps of an operation, and how far it has come.
 #[derive(Debug)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     comm: KeptComm,
     /// The communicator of an intercommunicator's local group.
     local: Option<KeptComm>,
@@ -53,7 +53,7 @@ pub(super) struct Schedule {
 impl Schedule {
     /// The recorded steps; their messages travel on a communicator, and on that of its local group if it is
     /// an intercommunicator, with this tag.
-    pub(super) fn new(
+    pub(crate) fn new(
         (comm, local): (KeptComm, Option<KeptComm>),
         tag: i32,
         mut recorder: Recorder,
@@ -80,7 +80,7 @@ impl Schedule {
     /// Begins the operation, and carries steps out as far as possible without waiting, or nearly. Returns the
     /// outcome if it is over. Otherwise it must [become a task](Self::become_task). The steps of a long
     /// operation are left to offload threads, if there are any, so that the caller can compute meanwhile.
-    pub(super) fn start(&mut self, domain: &Domain) -> Option<Outcome> {
+    pub(crate) fn start(&mut self, domain: &Domain) -> Option<Outcome> {
         self.next = 0;
         if let (Some(plan), Some(blackboard)) = (self.plan, self.comm.blackboard.get()) {
             self.first = match plan.lane {
@@ -105,7 +105,7 @@ impl Schedule {
 
     /// Leaves the rest of an operation that has begun to the threads that make progress. They complete its
     /// request.
-    pub(super) fn become_task(mut self: Box<Self>, domain: &Domain, request: RequestId, rest: Option<Rest>) {
+    pub(crate) fn become_task(mut self: Box<Self>, domain: &Domain, request: RequestId, rest: Option<Rest>) {
         (self.request, self.rest) = (request, rest);
         let vni = self.comm.vni();
         if self.is_left_to_others(domain) {

@@ -10,14 +10,14 @@ use std::ops::Range;
 
 /// The pairs for a number of ranks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fold {
+pub(crate) struct Fold {
     pairs: usize,
     kept: usize,
 }
 
 /// The part of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// It gives its data to this rank, and waits for the result.
     Leaves(usize),
     /// It stays, with a new rank, and first takes the data of another one if there is one.
@@ -30,17 +30,17 @@ pub(super) enum Role {
 }
 
 impl Fold {
-    pub(super) fn new(size: usize) -> Fold {
+    pub(crate) fn new(size: usize) -> Fold {
         let kept = 1 << size.ilog2();
         Fold { pairs: size - kept, kept }
     }
 
     /// The number of ranks that stay, a power of two.
-    pub(super) fn kept(self) -> usize {
+    pub(crate) fn kept(self) -> usize {
         self.kept
     }
 
-    pub(super) fn role(self, rank: usize) -> Role {
+    pub(crate) fn role(self, rank: usize) -> Role {
         if rank >= 2 * self.pairs {
             Role::Stays { new_rank: rank - self.pairs, absorbs: None }
         } else if rank.is_multiple_of(2) {
@@ -51,12 +51,12 @@ impl Fold {
     }
 
     /// The old rank of a new one.
-    pub(super) fn rank_of(self, new_rank: usize) -> usize {
+    pub(crate) fn rank_of(self, new_rank: usize) -> usize {
         if new_rank < self.pairs { 2 * new_rank } else { new_rank + self.pairs }
     }
 
     /// The old ranks that a new one stands for.
-    pub(super) fn ranks_of(self, new_rank: usize) -> Range<usize> {
+    pub(crate) fn ranks_of(self, new_rank: usize) -> Range<usize> {
         let first = self.rank_of(new_rank);
         first..first + if new_rank < self.pairs { 2 } else { 1 }
     }

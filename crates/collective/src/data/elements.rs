@@ -8,7 +8,7 @@ use heddle_spec::constants as mpi;
 /// Elements of a datatype that follow each other in memory, one extent apart. The number is not stored: the
 /// caller of [`Elements::new`] promises that all elements asked for later are valid.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Elements<'a> {
+pub(crate) struct Elements<'a> {
     address: *mut u8,
     datatype: &'a TypeRef,
 }
@@ -18,26 +18,26 @@ impl<'a> Elements<'a> {
     ///
     /// # Safety
     /// All elements that will be asked of it are valid.
-    pub(super) unsafe fn new(address: *mut u8, datatype: &'a TypeRef) -> Elements<'a> {
+    pub(crate) unsafe fn new(address: *mut u8, datatype: &'a TypeRef) -> Elements<'a> {
         Elements { address, datatype }
     }
 
-    pub(super) fn address(self) -> *mut u8 {
+    pub(crate) fn address(self) -> *mut u8 {
         self.address
     }
 
-    pub(super) fn datatype(self) -> &'a TypeRef {
+    pub(crate) fn datatype(self) -> &'a TypeRef {
         self.datatype
     }
 
     /// The elements from number `index` on.
-    pub(super) fn at(self, index: i64) -> Elements<'a> {
+    pub(crate) fn at(self, index: i64) -> Elements<'a> {
         let bytes = index.wrapping_mul(self.datatype.extent()) as isize;
         Elements { address: self.address.wrapping_offset(bytes), datatype: self.datatype }
     }
 
     /// The first `count` of them.
-    pub(super) fn buffer(self, count: i64) -> Buffer {
+    pub(crate) fn buffer(self, count: i64) -> Buffer {
         // SAFETY: the caller of `new` promised that this memory is valid.
         unsafe { Buffer::new(self.address, count, self.datatype) }
     }
@@ -47,8 +47,8 @@ impl<'a> Elements<'a> {
 /// first block, and the others follow it.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    pub(super) elements: Elements<'a>,
-    pub(super) count: i64,
+    pub(crate) elements: Elements<'a>,
+    pub(crate) count: i64,
 }
 
 impl<'a> Part<'a> {
@@ -67,23 +67,23 @@ impl<'a> Part<'a> {
         Ok(Part { elements: Elements { address, datatype }, count })
     }
 
-    pub(super) fn buffer(&self) -> Buffer {
+    pub(crate) fn buffer(&self) -> Buffer {
         self.elements.buffer(self.count)
     }
 
     /// That number of blocks, the first of which this is.
-    pub(super) fn blocks(&self, number: usize) -> Buffer {
+    pub(crate) fn blocks(&self, number: usize) -> Buffer {
         self.elements.buffer(self.count * number as i64)
     }
 
     /// Bytes of data.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         (self.count * self.elements.datatype.size()) as usize
     }
 
     /// Returns true if two parts surely overlap: they start at one address, and both have data of predefined
     /// types, which have no gaps in which the other could lie.
-    pub(super) fn aliases(&self, other: &Part<'_>) -> bool {
+    pub(crate) fn aliases(&self, other: &Part<'_>) -> bool {
         self.elements.address == other.elements.address
             && self.len() != 0
             && other.len() != 0
@@ -94,7 +94,7 @@ impl<'a> Part<'a> {
 
 /// Returns true if for one of that many ranks the data begin where the block does, and neither has gaps in
 /// which the other could lie.
-pub(super) fn overlap(data: impl Fn(usize) -> Buffer, blocks: &dyn Blocks, ranks: usize) -> bool {
+pub(crate) fn overlap(data: impl Fn(usize) -> Buffer, blocks: &dyn Blocks, ranks: usize) -> bool {
     (0..ranks).any(|rank| {
         let (one, other) = (data(rank), blocks.block(rank));
         !one.is_empty()
@@ -105,7 +105,7 @@ pub(super) fn overlap(data: impl Fn(usize) -> Buffer, blocks: &dyn Blocks, ranks
 
 /// The error for a send buffer and a receive buffer that overlap.
 #[cold]
-pub(super) fn same_memory() -> Error {
+pub(crate) fn same_memory() -> Error {
     let message = "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
     Error::new(mpi::MPI_ERR_BUFFER, message)
 }
@@ -173,7 +173,7 @@ impl<'a> TypedParts<'a> {
 }
 
 /// The block of each rank.
-pub(super) trait Blocks {
+pub(crate) trait Blocks {
     /// The block of `rank`.
     fn block(&self, rank: usize) -> Buffer;
 }

@@ -4,27 +4,27 @@
 //! whatever the number of ranks; in a tree it would be ⌈log₂ n⌉ vectors.
 //!
 //! Operands are combined in the order of the rounds, not of the ranks, so the operator must
-//! commute. Ranks here are the new ranks of a [`Fold`](super::fold::Fold); `actual` turns them into
+//! commute. Ranks here are the new ranks of a [`Fold`](crate::ranks::Fold); `actual` turns them into
 //! ranks of the communicator.
 
 use super::accumulator::Accumulator;
-use super::conversation::Conversation;
-use super::elements::Elements;
-use super::halving;
+use crate::conversation::Conversation;
+use crate::data::Elements;
+use crate::ranks::halving;
 use heddle_message::buffer::Buffer;
 use std::ops::Range;
 
 /// The first elements of each of `pieces` pieces of about the same size, and the end.
-pub(super) fn even_pieces(count: i64, pieces: usize) -> Vec<i64> {
+pub(crate) fn even_pieces(count: i64, pieces: usize) -> Vec<i64> {
     let (least, more) = (count / pieces as i64, count % pieces as i64);
     (0..=pieces as i64).map(|piece| piece * least + piece.min(more)).collect()
 }
 
 /// The pieces of a vector, and a rank among those that work on them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pieces<'s> {
-    pub(super) starts: &'s [i64],
-    pub(super) new_rank: usize,
+pub(crate) struct Pieces<'s> {
+    pub(crate) starts: &'s [i64],
+    pub(crate) new_rank: usize,
 }
 
 impl Pieces<'_> {
@@ -38,7 +38,7 @@ impl Pieces<'_> {
     }
 
     /// Afterwards the result's piece `new_rank` is complete.
-    pub(super) fn reduce_scatter(
+    pub(crate) fn reduce_scatter(
         self,
         talk: &mut Conversation<'_>,
         vector: &Accumulator<'_>,
@@ -54,7 +54,7 @@ impl Pieces<'_> {
     }
 
     /// Afterwards all ranks have all pieces.
-    pub(super) fn allgather(
+    pub(crate) fn allgather(
         self,
         talk: &mut Conversation<'_>,
         vector: Elements<'_>,
@@ -68,7 +68,7 @@ impl Pieces<'_> {
     }
 
     /// Afterwards rank 0 has all pieces.
-    pub(super) fn gather(
+    pub(crate) fn gather(
         self,
         talk: &mut Conversation<'_>,
         vector: Elements<'_>,

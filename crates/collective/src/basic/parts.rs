@@ -2,7 +2,7 @@
 //! copy one part, the next ones are published. Each byte is copied twice. Single copies, which the kernel
 //! makes, take three to four times as long as a copy from mapped memory (`docs/measurements.md`, 25).
 
-use super::conversation::OnBlackboard;
+use crate::conversation::OnBlackboard;
 use heddle_comm::blackboard::{self, Limits, Span};
 
 /// How many rounds a rank publishes before it reads, where all publish. With more processes than cores

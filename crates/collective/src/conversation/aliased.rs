@@ -2,8 +2,8 @@
 //! and for which they would wait. So the operation goes on, with a copy of what is sent, and the rank gets
 //! its error at the end: from the blocking call, or as the outcome of the request.
 
-use super::conversation::Conversation;
-use super::elements::{Blocks, Part, overlap, same_memory};
+use super::description::Conversation;
+use crate::data::{Blocks, Part, overlap, same_memory};
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
@@ -13,7 +13,7 @@ impl Conversation<'_> {
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
     #[inline(always)]
-    pub(super) fn apart<'d>(
+    pub(crate) fn apart<'d>(
         &mut self,
         send: Part<'d>,
         receive: &Part<'_>,
@@ -26,7 +26,7 @@ impl Conversation<'_> {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub(super) fn buffer_apart(&mut self, send: Buffer, receive: &dyn Blocks) -> Result<Buffer> {
+    pub(crate) fn buffer_apart(&mut self, send: Buffer, receive: &dyn Blocks) -> Result<Buffer> {
         if !overlap(|_| send, receive, self.size()) {
             return Ok(send);
         }
@@ -38,7 +38,7 @@ impl Conversation<'_> {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub(super) fn blocks_apart(
+    pub(crate) fn blocks_apart(
         &mut self,
         send: &dyn Blocks,
         receive: impl Fn(usize) -> Buffer,

@@ -14,30 +14,30 @@ use std::ops::Range;
 
 /// The position of one rank in the tree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Binomial {
+pub(crate) struct Binomial {
     rank: usize,
     size: usize,
 }
 
 impl Binomial {
-    pub(super) fn new(rank: usize, size: usize) -> Binomial {
+    pub(crate) fn new(rank: usize, size: usize) -> Binomial {
         Binomial { rank, size }
     }
 
     /// The parent; none for rank 0.
-    pub(super) fn parent(self) -> Option<usize> {
+    pub(crate) fn parent(self) -> Option<usize> {
         (self.rank != 0).then_some(self.rank & self.rank.wrapping_sub(1))
     }
 
     /// The children, that of the smallest subtree first.
-    pub(super) fn children(self) -> impl DoubleEndedIterator<Item = usize> {
+    pub(crate) fn children(self) -> impl DoubleEndedIterator<Item = usize> {
         let bits = if self.rank == 0 { usize::BITS - 1 } else { self.rank.trailing_zeros() };
         let bits = bits.min(self.size.next_power_of_two().trailing_zeros());
         (0..bits).map(move |bit| self.rank | 1 << bit).filter(move |&child| child < self.size)
     }
 
     /// The ranks of the subtree, this one first.
-    pub(super) fn subtree(self) -> Range<usize> {
+    pub(crate) fn subtree(self) -> Range<usize> {
         let len = if self.rank == 0 { self.size } else { 1 << self.rank.trailing_zeros() };
         self.rank..(self.rank + len).min(self.size)
     }

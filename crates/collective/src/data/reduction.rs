@@ -39,16 +39,16 @@ impl<'a> Reduction<'a> {
         Ok(Reduction { op, datatype, handle, kernel })
     }
 
-    pub(super) fn commutes(&self) -> bool {
+    pub(crate) fn commutes(&self) -> bool {
         self.op.commutes()
     }
 
-    pub(super) fn datatype(&self) -> &'a TypeRef {
+    pub(crate) fn datatype(&self) -> &'a TypeRef {
         self.datatype
     }
 
     /// What computes without the reduction's borrowed parts.
-    pub(super) fn combiner(&self) -> Combiner {
+    pub(crate) fn combiner(&self) -> Combiner {
         match (self.op, self.kernel) {
             (OpRef::User(op), _) => {
                 Combiner::User { op: op.clone(), extent: self.datatype.extent(), handle: self.handle }
@@ -59,7 +59,7 @@ impl<'a> Reduction<'a> {
     }
 
     /// `inout = input OP inout` on `count` elements.
-    pub(super) fn apply(&self, input: Elements<'_>, inout: Elements<'_>, count: i64) {
+    pub(crate) fn apply(&self, input: Elements<'_>, inout: Elements<'_>, count: i64) {
         // SAFETY: the caller of `Elements::new` promised the memory of both vectors, which never overlap.
         unsafe { self.combiner().apply(input.address(), inout.address(), count) };
     }
@@ -67,7 +67,7 @@ impl<'a> Reduction<'a> {
 
 /// Computes with an operator on elements of a datatype.
 #[derive(Debug, Clone)]
-pub(super) enum Combiner {
+pub(crate) enum Combiner {
     /// The library's function for the datatype, and the bytes of an element.
     Kernel { kernel: Kernel, size: usize },
     /// The program's function; the extent and the handle of the datatype that it receives.
@@ -79,7 +79,7 @@ impl Combiner {
     ///
     /// # Safety
     /// Both vectors have that many elements of the reduction's datatype, and do not overlap.
-    pub(super) unsafe fn apply(&self, input: *mut u8, inout: *mut u8, count: i64) {
+    pub(crate) unsafe fn apply(&self, input: *mut u8, inout: *mut u8, count: i64) {
         if count == 0 {
             return;
         }
@@ -100,7 +100,7 @@ impl Combiner {
     /// All vectors have that many elements of the reduction's datatype. The result does not overlap the
     /// operands on the left; it may be those on the right.
     #[inline(always)]
-    pub(super) unsafe fn combine(&self, (left, right): (*const u8, *const u8), result: *mut u8, count: i64) {
+    pub(crate) unsafe fn combine(&self, (left, right): (*const u8, *const u8), result: *mut u8, count: i64) {
         if right == result {
             // SAFETY: the caller's promise.
             return unsafe { self.apply(left.cast_mut(), result, count) };

@@ -9,16 +9,16 @@ use std::ops::Range;
 
 /// One round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Round {
-    pub(super) partner: usize,
+pub(crate) struct Round {
+    pub(crate) partner: usize,
     /// Blocks that this rank goes on with.
-    pub(super) keep: Range<usize>,
+    pub(crate) keep: Range<usize>,
     /// Blocks that the partner goes on with.
-    pub(super) give: Range<usize>,
+    pub(crate) give: Range<usize>,
 }
 
 /// The rounds of `rank` of `size`, a power of two.
-pub(super) fn rounds(rank: usize, size: usize) -> impl DoubleEndedIterator<Item = Round> {
+pub(crate) fn rounds(rank: usize, size: usize) -> impl DoubleEndedIterator<Item = Round> {
     debug_assert!(size.is_power_of_two() && rank < size);
     (0..size.trailing_zeros()).rev().map(move |bit| {
         let half = 1 << bit;
