@@ -10,7 +10,8 @@ use heddle_comm::CommRef;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_ranks::Ranks;
 use heddle_settings::{Algorithm, Collectives};
-use operation::{Case, Operation};
+use operation::{Case, Manner, Operation, make_ordered_operator};
+use std::sync::OnceLock;
 
 /// How often an operation is carried out in each form: the first ones of a communicator go by messages, until
 /// it has a blackboard.
@@ -19,6 +20,9 @@ const ROUNDS: usize = 3;
 /// Numbers per block: none, few, more than a cell of the blackboard, than a page, than a message in one
 /// piece.
 const LENGTHS: [usize; 5] = [0, 1, 5, 700, 6_000];
+
+/// The operator whose operands must be in order: one for all ranks, as they share the program.
+static ORDERED: OnceLock<usize> = OnceLock::new();
 
 /// The settings of these tests: `auto` reaches all its ways with blocks of these lengths.
 fn within_reach(collectives: &mut Collectives) {
@@ -44,31 +48,49 @@ fn check(sizes: &[u32], operation: Operation, choose: Choose, algorithms: &[Algo
             });
             ranks.run(|rank| {
                 let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
+                let size = size as usize;
+                let run = |length, root, manner| {
+                    in_three_forms(&world, Case { operation, rank, size, length, root, manner }, algorithm);
+                };
                 for length in LENGTHS {
-                    for root in [0, size as usize - 1] {
-                        let case = Case { operation, rank, size: size as usize, length, root };
-                        in_three_forms(&world, case, algorithm);
-                    }
+                    run(length, 0, Manner::default());
+                    run(length, size - 1, Manner::default());
+                }
+                // A power of two and another number: other sizes would double the time of these tests.
+                for manner in manners(operation).filter(|_| (3..=4).contains(&size)) {
+                    run(5, size / 2, manner);
+                    run(6_000, size / 2, manner);
                 }
             });
         }
     }
 }
 
+/// The other manners in which an operation can be called.
+fn manners(operation: Operation) -> impl Iterator<Item = Manner> {
+    let all = [(true, false), (false, true), (true, true)];
+    let manners = all.into_iter().map(|(in_place, ordered)| Manner { in_place, ordered });
+    manners.filter(move |manner| {
+        (operation.can_be_in_place() || !manner.in_place) && (operation.has_operator() || !manner.ordered)
+    })
+}
+
 fn in_three_forms(world: &CommRef, case: Case, algorithm: Algorithm) {
+    let ordered = *ORDERED.get_or_init(make_ordered_operator);
     for round in 0..ROUNDS {
         let what = |form: &str| format!("{form}, {algorithm:?}, {case:?}, round {round}");
         let mut data = case.data();
-        run(world, |talk| data.describe(talk)).unwrap_or_else(|error| panic!("{}: {error:?}", what("run")));
+        run(world, |talk| data.describe(talk, ordered))
+            .unwrap_or_else(|error| panic!("{}: {error:?}", what("run")));
         data.check(&what("blocking"));
 
         let mut data = case.data();
-        let mut request = begin(world, |talk| data.describe(talk)).expect("a request");
+        let mut request = begin(world, |talk| data.describe(talk, ordered)).expect("a request");
         finish(&mut request);
         data.check(&what("nonblocking"));
     }
     let mut data = case.data();
-    let mut request = init(world, |talk| data.describe(talk)).expect("a request");
+    let mut request = init(world, |talk| data.describe(talk, ordered)).expect("a request");
     for round in 0..ROUNDS {
         data.refill();
         heddle_p2p::start(request).expect("a start");
