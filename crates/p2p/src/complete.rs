@@ -16,7 +16,7 @@
 
 use super::awaited::FirstOfAll;
 use super::generalized;
-use super::state::{State, is_over, state};
+use super::state::{State, is_over, running_without_lock, state};
 use heddle_comm::error::{Error, Result};
 use heddle_message::domain;
 use heddle_message::request::{self, Found, Outcome, RequestId, RequestKind, SEND_DONE, Tested};
@@ -69,10 +69,7 @@ pub fn wait_with<R>(handle: &mut usize, read: impl FnOnce(&Outcome) -> R) -> Res
 #[inline(always)]
 pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
     // Under a lock around calls the request's slot would be returned outside of it.
-    if domain::running().is_none_or(|domain| domain.calls().is_locked()) {
-        return false;
-    }
-    take_plain(handle, read).is_ok()
+    running_without_lock().is_some() && take_plain(handle, read).is_ok()
 }
 
 /// If the request is a send that was complete when its call returned, or a complete request that needs
@@ -80,8 +77,7 @@ pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
 /// returns `read`.
 #[inline(always)]
 pub(super) fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Result<R, L> {
-    if *handle == SEND_DONE {
-        *handle = mpi::MPI_REQUEST_NULL;
+    if take_done(handle) {
         return Ok(read(&Outcome::empty()));
     }
     let Some(plain) = request::claim_plain(*handle) else { return request::rest(*handle, read) };
@@ -89,6 +85,16 @@ pub(super) fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: 
     let result = read(plain.outcome());
     plain.release();
     Ok(result)
+}
+
+/// If the request is a send that was complete when its call returned, frees it and returns true.
+#[inline(always)]
+fn take_done(handle: &mut usize) -> bool {
+    let is_done = *handle == SEND_DONE;
+    if is_done {
+        *handle = mpi::MPI_REQUEST_NULL;
+    }
+    is_done
 }
 
 /// Waits for one request, knowing that the caller is going to wait for others next. Checks the handles in
@@ -177,9 +183,8 @@ pub fn test_express(
     read: impl FnOnce(&Outcome),
 ) -> std::result::Result<Option<Result<()>>, Refusal> {
     // Under a lock around calls the request's slot would be returned outside of it.
-    let domain = domain::running().filter(|domain| !domain.calls().is_locked()).ok_or(Refusal::Unfit)?;
-    if *handle == SEND_DONE {
-        *handle = mpi::MPI_REQUEST_NULL;
+    let domain = running_without_lock().ok_or(Refusal::Unfit)?;
+    if take_done(handle) {
         read(&Outcome::empty());
         return Ok(Some(Ok(())));
     }

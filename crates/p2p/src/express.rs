@@ -6,8 +6,10 @@
 //! call, or finds an error, it changes nothing and returns a [`Refusal`]; the caller then attempts to enter
 //! by the lock, or takes the general path, which reports the error.
 
+use super::state::running_without_lock;
+use super::tag::is_tag;
 use heddle_comm::{Comm, CommRef, Plane};
-use heddle_message::buffer::Buffer;
+use heddle_message::buffer::{Buffer, can_hold_data, is_countable};
 use heddle_message::context::Context;
 use heddle_message::domain;
 use heddle_message::matching::Key;
@@ -51,12 +53,6 @@ pub struct PlainReceive {
     /// Handle of the communicator.
     pub comm: usize,
 }
-
-/// No data lies below this address.
-const LOWEST_ADDRESS: usize = 4096;
-
-/// The most elements of a [`PlainReceive`]; their bytes are counted in 64 bits without an overflow.
-const MOST_ELEMENTS: u64 = 1 << 40;
 
 /// The result of the express path.
 type Express<R> = Result<R, Refusal>;
@@ -124,7 +120,7 @@ impl SmallSend {
         let size = heddle_datatype::plain_bytes(self.datatype) as i64;
         let len = self.count.checked_mul(size).ok_or(Refusal::Unfit)?;
         let is_small = (1..=INLINE_BYTES as i64).contains(&len);
-        if is_small && self.address.addr() >= LOWEST_ADDRESS { Ok(len as usize) } else { Err(Refusal::Unfit) }
+        if is_small && can_hold_data(self.address) { Ok(len as usize) } else { Err(Refusal::Unfit) }
     }
 
     /// # Safety
@@ -134,7 +130,7 @@ impl SmallSend {
         let len = self.len()?;
         let context = comm.context();
         let id = context.id(Plane::PointToPoint);
-        if self.tag < 0 || !Context::is_plain(id) {
+        if !is_tag(self.tag) || !Context::is_plain(id) {
             return Err(Refusal::Unfit);
         }
         let rank = context.rank() as i32;
@@ -148,8 +144,8 @@ impl SmallSend {
         }
         let Some(peer) = comm.peers.world_rank(self.dest as usize) else {
             // Under granularity `global` this call, too, enters the critical section.
-            let is_guarded = domain::running().is_none_or(|domain| domain.calls().is_locked());
-            return if self.dest == MPI_PROC_NULL && !is_guarded { Ok(()) } else { Err(Refusal::Unfit) };
+            let is_done = self.dest == MPI_PROC_NULL && running_without_lock().is_some();
+            return if is_done { Ok(()) } else { Err(Refusal::Unfit) };
         };
         let header = eager_header(id, rank, self.tag);
         // SAFETY: the caller's promise; ranks of one communicator are of different processes.
@@ -236,7 +232,7 @@ impl PlainReceive {
     fn key(self, comm: &Comm) -> Express<(Key, Option<Route<'_>>)> {
         let context = comm.context();
         let id = context.id(Plane::PointToPoint);
-        if self.source as usize >= comm.peers.size() || self.tag < 0 || !Context::is_plain(id) {
+        if !comm.peers.has(self.source) || !is_tag(self.tag) || !Context::is_plain(id) {
             return Err(Refusal::Unfit);
         }
         let is_self = self.source == context.self_rank();
@@ -248,8 +244,7 @@ impl PlainReceive {
     #[inline(always)]
     fn len(self) -> Express<usize> {
         let size = heddle_datatype::plain_bytes(self.datatype);
-        // As a `u64`, a negative count is a large one.
-        if size == 0 || self.count as u64 > MOST_ELEMENTS || self.address.addr() < LOWEST_ADDRESS {
+        if size == 0 || !is_countable(self.count) || !can_hold_data(self.address) {
             return Err(Refusal::Unfit);
         }
         Ok(size * self.count as usize)
@@ -276,9 +271,8 @@ pub fn iprobe_express(attempt: Attempt, source: i32, tag: i32, comm: usize) -> E
         |comm| {
             let context = comm.context();
             let id = context.id(Plane::PointToPoint);
-            let is_fit = source >= 0
-                && (source as usize) < comm.peers.size()
-                && tag >= 0
+            let is_fit = comm.peers.has(source)
+                && is_tag(tag)
                 && Context::is_plain(id)
                 && !(context.moves_self_messages() && source as usize == context.rank())
                 && is_test_short();

@@ -16,6 +16,7 @@
 //! | `persistent.rs` | requests that are started again and again |
 //! | `partitioned` | messages whose parts leave one by one |
 //! | `buffered.rs` | `MPI_Bsend` and its buffers |
+//! | `tag.rs` | which tags messages may have |
 //! | `sendrecv.rs` | sending and receiving at once; `joint.rs`: with one request |
 
 mod awaited;
@@ -34,6 +35,7 @@ mod send;
 mod sendrecv;
 mod several;
 mod state;
+mod tag;
 
 pub use heddle_model::{Attempt, Refusal};
 
@@ -56,6 +58,7 @@ pub use send::{bsend, ibsend, isend, isend_by_request, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};
 pub use several::{Any, Some_, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use state::{is_active, is_over};
+pub use tag::is_tag;
 
 /// Requests, for the C interface.
 pub mod request {

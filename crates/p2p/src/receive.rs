@@ -17,7 +17,7 @@ use heddle_spec::constants as mpi;
 /// `MPI_ERR_RANK`.
 #[inline(always)]
 pub(crate) fn check_source(comm: &CommRef, source: i32) -> Result<()> {
-    if (source as usize) < comm.peers.size() || source == mpi::MPI_ANY_SOURCE {
+    if comm.peers.has(source) || source == mpi::MPI_ANY_SOURCE {
         return Ok(());
     }
     Err(bad_rank(comm, source))

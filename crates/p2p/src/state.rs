@@ -1,7 +1,15 @@
 //! The states of the operations that request handles name.
 
 use heddle_comm::error::Result;
+use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Found};
+
+/// The running library, unless its model has a lock around calls. Calls on the express path do not take that
+/// lock, so they leave what it guards to the general path.
+#[inline(always)]
+pub(super) fn running_without_lock() -> Option<&'static Domain> {
+    domain::running().filter(|domain| !domain.calls().is_locked())
+}
 
 /// The state of a request handle's operation.
 pub(super) enum State {

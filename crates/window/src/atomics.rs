@@ -74,7 +74,14 @@ elements! {
 /// Returns true if elements of this size at this address are accumulated by processor atomics.
 #[inline(always)]
 pub(crate) fn can_be_atomic(size: usize, address: *const u8) -> bool {
-    matches!(size, 1 | 2 | 4 | 8) && address.addr().is_multiple_of(size)
+    matches!(size, 1 | 2 | 4 | 8) && is_aligned(size, address)
+}
+
+/// Returns true if the processor takes an element of this size, a power of two, at this address as one.
+#[inline(always)]
+fn is_aligned(size: usize, address: *const u8) -> bool {
+    // A remainder would be a division.
+    address.addr() & (size - 1) == 0
 }
 
 /// Applies an operation to `count` elements of `size` bytes each. `operands` may be null under `MPI_NO_OP`;
@@ -208,6 +215,12 @@ impl Width {
     #[inline(always)]
     pub fn bytes(self) -> usize {
         self.0
+    }
+
+    /// Returns true if an integer at this address is accumulated by processor atomics.
+    #[inline(always)]
+    pub fn is_aligned(self, address: *const u8) -> bool {
+        is_aligned(self.0, address)
     }
 
     /// Stores `value` in the target if that holds `expected`; `result` receives the value before.

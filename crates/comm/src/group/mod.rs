@@ -152,6 +152,13 @@ impl Group {
         self.size as usize
     }
 
+    /// Returns true if there is such a rank.
+    #[inline(always)]
+    pub fn has(&self, rank: i32) -> bool {
+        // As a `u32`, a negative rank is a large one.
+        (rank as u32) < self.size
+    }
+
     /// The world rank of a member; `None` if there is no such rank.
     #[inline(always)]
     pub fn world_rank(&self, rank: usize) -> Option<usize> {

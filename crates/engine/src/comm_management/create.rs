@@ -26,7 +26,7 @@ pub(super) fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
 /// # Errors
 /// `MPI_ERR_GROUP` and `MPI_ERR_OTHER` as for [`create`](super::create()); `MPI_ERR_TAG` for a negative tag.
 pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<usize> {
-    if tag < 0 {
+    if !heddle_p2p::is_tag(tag) {
         let message = format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB");
         return Err(Error::new(mpi::MPI_ERR_TAG, message));
     }

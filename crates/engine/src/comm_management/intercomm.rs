@@ -125,7 +125,7 @@ pub fn intercomm_create(
         let message = format!("there is no rank {leader} among the {} processes of local_comm", local.size());
         return Err(Error::new(mpi::MPI_ERR_RANK, message));
     }
-    if tag < 0 {
+    if !heddle_p2p::is_tag(tag) {
         return Err(Error::new(
             mpi::MPI_ERR_TAG,
             format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB"),
@@ -145,7 +145,7 @@ pub fn intercomm_create(
 
 /// Checks that the other group's leader is a process: no special value names one.
 fn check_remote_leader(peer: &CommRef, rank: i32) -> Result<()> {
-    if usize::try_from(rank).is_ok_and(|rank| rank < peer.peers.size()) {
+    if peer.peers.has(rank) {
         return Ok(());
     }
     let message = format!("there is no rank {rank} among the {} processes of peer_comm", peer.peers.size());

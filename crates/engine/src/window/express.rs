@@ -6,15 +6,10 @@
 //! enters no critical section.
 
 use super::object::WinRef;
+use heddle_message::buffer::{can_hold_data, is_countable};
 use heddle_model::Refusal;
 use heddle_window::Window;
 use heddle_window::atomics::{PlainOperation, Width};
-
-/// No data lies below this address.
-const LOWEST_ADDRESS: usize = 4096;
-
-/// The most elements of an operation; their bytes are counted in 64 bits without an overflow.
-const MOST_ELEMENTS: u64 = 1 << 40;
 
 /// The result of the express path.
 type Express = Result<(), Refusal>;
@@ -78,8 +73,7 @@ impl PlainCopy {
     fn within(self, copy: impl FnOnce(*mut u8, usize)) -> Express {
         let len = heddle_datatype::plain_bytes(self.datatype).wrapping_mul(self.count as usize);
         let equal = self.datatype == self.far_datatype && self.count == self.far_count;
-        // As a `u64`, a negative count is a large one.
-        let fits = (self.count as u64) < MOST_ELEMENTS && len != 0 && self.address.addr() >= LOWEST_ADDRESS;
+        let fits = is_countable(self.count) && len != 0 && can_hold_data(self.address);
         if !equal || !fits {
             return Err(Refusal::Unfit);
         }
@@ -171,7 +165,7 @@ impl PlainIntegers {
     /// The memory that the arguments describe is valid, if they are valid at all.
     #[inline(always)]
     pub unsafe fn compare_and_swap(self, value: *const u8, expected: *const u8, result: *mut u8) -> Express {
-        if expected.addr() < LOWEST_ADDRESS {
+        if !can_hold_data(expected) {
             return Err(Refusal::Unfit);
         }
         self.within(
@@ -187,9 +181,8 @@ impl PlainIntegers {
     #[inline(always)]
     fn within(self, here: [*const u8; 2], operate: impl FnOnce(*mut u8, Width)) -> Express {
         let width = Width::of(self.datatype).ok_or(Refusal::Unfit)?;
-        // As a `u64`, a negative count is a large one.
-        let counts = self.count != 0 && (self.count as u64) < MOST_ELEMENTS;
-        if !counts || here[0].addr() < LOWEST_ADDRESS || here[1].addr() < LOWEST_ADDRESS {
+        let counts = self.count != 0 && is_countable(self.count);
+        if !counts || !can_hold_data(here[0]) || !can_hold_data(here[1]) {
             return Err(Refusal::Unfit);
         }
         with_window(
@@ -199,8 +192,7 @@ impl PlainIntegers {
                 let target = window.peek(self.rank).ok_or(Refusal::Unfit)?;
                 let far =
                     target.at_once(self.disp, self.count as usize * width.bytes()).ok_or(Refusal::Unfit)?;
-                // The width is a power of two; a remainder would be a division.
-                if !target.is_shared() || far.addr() & (width.bytes() - 1) != 0 {
+                if !target.is_shared() || !width.is_aligned(far) {
                     return Err(Refusal::Unfit);
                 }
                 operate(far, width);

@@ -8,8 +8,33 @@ use heddle_datatype::{Cursor, Datatype};
 use heddle_spec::constants as mpi;
 use std::ptr::{null, null_mut};
 
-/// No data lies below this address; null and the standard's special addresses do.
+/// No data lies below this address; null and the standard's special addresses do. It is compared with a sign:
+/// the upper half of the addresses belongs to the kernel.
 const LOWEST_ADDRESS: i64 = 4096;
+
+/// Fewer elements than this have a length in bytes that 64 bits hold, whatever predefined datatype they have.
+const COUNTABLE: u64 = 1 << 40;
+
+/// Returns true if data of the program can lie at an address.
+#[inline(always)]
+#[must_use]
+pub fn can_hold_data(address: *const u8) -> bool {
+    is_possible(address.addr() as i64)
+}
+
+#[inline(always)]
+fn is_possible(address: i64) -> bool {
+    address >= LOWEST_ADDRESS
+}
+
+/// Returns true if an express path may multiply a count of elements by the size of one. It leaves other
+/// counts to [`check_count`].
+#[inline(always)]
+#[must_use]
+pub fn is_countable(count: i64) -> bool {
+    // As a `u64`, a negative count is a large one.
+    (count as u64) < COUNTABLE
+}
 
 /// Returns the number of bytes of data in `count` elements.
 ///
@@ -31,7 +56,7 @@ pub fn check_count(count: i64, datatype: &Datatype) -> Result<i64> {
 pub fn check_address(address: *const u8, bytes: i64, datatype: &Datatype) -> Result<()> {
     // Wrapping: a displacement may be an address, with MPI_BOTTOM, and may be negative.
     let first = (address.addr() as i64).wrapping_add(datatype.true_lb());
-    if first < LOWEST_ADDRESS && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
+    if !is_possible(first) && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
 }
 
 /// Checks the address of bytes in packed form.
@@ -39,8 +64,7 @@ pub fn check_address(address: *const u8, bytes: i64, datatype: &Datatype) -> Res
 /// # Errors
 /// `MPI_ERR_BUFFER` if no memory can be there.
 pub fn check_packed_address(address: *const u8, bytes: i64) -> Result<()> {
-    let is_low = address.addr() < LOWEST_ADDRESS as usize;
-    if is_low && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
+    if !can_hold_data(address) && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
 }
 
 #[cold]

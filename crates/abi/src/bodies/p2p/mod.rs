@@ -30,19 +30,20 @@ pub(crate) use send::*;
 pub(crate) use status::*;
 
 use crate::error::{Error, Result};
+use heddle_p2p::is_tag;
 use heddle_spec::constants::{MPI_ANY_TAG, MPI_ERR_TAG};
 use std::ffi::c_int;
 
-/// Checks the tag of a send. Every tag that is not negative is allowed.
+/// Checks the tag of a send.
 #[inline(always)]
 pub(super) fn check_tag(tag: c_int) -> Result<()> {
-    if tag < 0 { Err(bad_tag(tag)) } else { Ok(()) }
+    if is_tag(tag) { Ok(()) } else { Err(bad_tag(tag)) }
 }
 
 /// Checks the tag of a receive or probe.
 #[inline(always)]
 fn check_wanted_tag(tag: c_int) -> Result<()> {
-    if tag < 0 && tag != MPI_ANY_TAG { Err(bad_tag(tag)) } else { Ok(()) }
+    if is_tag(tag) || tag == MPI_ANY_TAG { Ok(()) } else { Err(bad_tag(tag)) }
 }
 
 #[cold]
