@@ -17,6 +17,8 @@ mod argument;
 mod bodies;
 #[macro_use]
 mod entry;
+#[cfg(test)]
+mod both_paths;
 mod error;
 
 /// The functions that C calls.

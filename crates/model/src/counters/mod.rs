@@ -88,7 +88,13 @@ pub fn threads() -> (u64, u64) {
 /// The amount of [`Event::Work`] that the calling thread has done.
 #[inline(always)]
 pub fn work_here() -> u64 {
-    registry::mine().event(Event::Work).get()
+    events_here(Event::Work)
+}
+
+/// The number of an event that the calling thread has counted, and those before it in its place.
+#[inline(always)]
+pub fn events_here(event: Event) -> u64 {
+    registry::mine().event(event).get()
 }
 
 /// A measure of the work of the calling thread's present call: if two results differ,

@@ -1,0 +1,135 @@
+//! The functions that have an express path, called by both paths with the same random arguments.
+//!
+//! Each case is played twice, between two ranks that are threads ([`heddle_ranks`]): once as the entry point
+//! does it, with the express path first, and once by the general path alone. What the ranks see afterwards has
+//! to be the same: error codes, statuses, data, requests, the messages that are left, and the counters. So a
+//! rule that the express path checks in its own words is checked against the general path's.
+//!
+//! | file | functions |
+//! |---|---|
+//! | `messages.rs` | sends, receives, `Sendrecv`, `Iprobe` |
+//! | `requests.rs` | `Wait`, `Test` |
+//! | `partitions.rs` | `Pready` |
+//! | `windows.rs` | puts, gets, accumulates, flushes |
+//! | `stage.rs` | the objects that arguments name |
+//! | `traffic.rs` | the messages around a call |
+//! | `seen.rs` | what is compared |
+//! | `way.rs` | the two ways |
+//! | `draw.rs` | random numbers |
+//!
+//! `HEDDLE_TEST_SEED=N` repeats the cases whose seed a failure names, `HEDDLE_TEST_CASES=N` makes N of each
+//! kind under each model.
+
+mod draw;
+mod messages;
+mod partitions;
+mod requests;
+mod seen;
+mod stage;
+mod traffic;
+mod way;
+mod windows;
+
+use draw::Draw;
+use heddle_ranks::Ranks;
+use heddle_spec::function_table::Functions;
+use stage::Stage;
+use std::collections::BTreeMap;
+use std::sync::{Barrier, Mutex, PoisonError};
+use way::{Case, Taken, Way};
+
+/// What goes on between the ranks of a job.
+struct Play<'a> {
+    stage: Stage<'a>,
+    taken: Taken,
+    /// What rank 1 has seen.
+    other: &'a Mutex<String>,
+    differences: &'a Mutex<Vec<String>>,
+}
+
+impl Play<'_> {
+    /// Plays a case in both ways, and compares.
+    fn compare<C: Case>(&self, draw: &mut Draw) {
+        let case = C::draw(draw);
+        let [express, general] = [Way::ExpressFirst, Way::GeneralOnly].map(|way| {
+            let seen = case.play(&self.stage, (way, &self.taken));
+            if self.stage.rank == 1 {
+                *self.other.lock().unwrap_or_else(PoisonError::into_inner) = seen.clone();
+            }
+            self.stage.meet();
+            let other = self.other.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            self.stage.meet();
+            format!("rank 0: {seen}\n    rank 1: {other}")
+        });
+        if self.stage.rank == 0 && express != general {
+            let text = format!(
+                "{case:?}\n  by the express path\n    {express}\n  by the general path\n    {general}"
+            );
+            self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        }
+    }
+}
+
+fn number_in(variable: &str, default: impl FnOnce() -> u64) -> u64 {
+    let given = std::env::var(variable).ok();
+    given.map_or_else(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
+}
+
+/// The functions that have an express path, without `MPI_`.
+fn functions() -> Vec<String> {
+    let table = Functions::parse(heddle_spec::FUNCTIONS_TABLE).expect("a table");
+    table.all().filter(|function| function.express).map(|function| function.name.clone()).collect()
+}
+
+/// Plays cases of all kinds under a model; returns how often the express path took a call and refused one.
+fn play_under(model: &str, seed: u64, cases: u64) -> BTreeMap<&'static str, [usize; 2]> {
+    let (both, other, differences) = (Barrier::new(2), Mutex::default(), Mutex::default());
+    let counts = Mutex::default();
+    Ranks::new(2).under(model).run(|rank| {
+        let stage = Stage::new(rank, &both);
+        let play = Play { stage, taken: Taken::default(), other: &other, differences: &differences };
+        let mut draw = Draw::new(seed);
+        for number in 0..cases {
+            if number % 64 == 63 {
+                play.stage.free_another();
+            }
+            play.compare::<messages::Message>(&mut draw);
+            play.compare::<requests::Completion>(&mut draw);
+            play.compare::<windows::Access>(&mut draw);
+            if number % 4 == 0 {
+                play.compare::<partitions::Partitions>(&mut draw);
+            }
+        }
+        play.stage.meet();
+        if rank == 0 {
+            *counts.lock().expect("no panic") = play.taken.take();
+        }
+        play.stage.free();
+    });
+    let differences: Vec<String> = differences.into_inner().expect("no panic");
+    assert!(
+        differences.is_empty(),
+        "HEDDLE_TEST_SEED={seed}, model {model}: the paths differ in {} cases, among them\n{}",
+        differences.len(),
+        differences[..differences.len().min(3)].join("\n")
+    );
+    counts.into_inner().expect("no panic")
+}
+
+#[test]
+fn both_paths_do_the_same() {
+    let seed = number_in("HEDDLE_TEST_SEED", || u64::from(std::process::id()));
+    let cases = number_in("HEDDLE_TEST_CASES", || 400);
+    for model in ["per-vni-mutex", "per-vni-mcs", "global-mutex", "lock-free"] {
+        let taken = play_under(model, seed, cases);
+        println!(
+            "HEDDLE_TEST_SEED={seed}, model {model}: calls taken and refused by the express path {taken:?}"
+        );
+        if model == "per-vni-mutex" && cases >= 400 {
+            for name in functions() {
+                let is_taken = taken.get(&*name).is_some_and(|[taken, _]| *taken > 0);
+                assert!(is_taken, "the express path of {name} is not tested: {taken:?}");
+            }
+        }
+    }
+}
