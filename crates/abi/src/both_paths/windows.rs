@@ -184,7 +184,7 @@ impl Case for Access {
             ),
             count,
             datatype,
-            far_count: draw.mostly(&[count], &[small, small + 1]),
+            far_count: draw.mostly(&[count], &[small + 1, (small - 1).max(0), small / 2]),
             far_datatype: draw.mostly(&[datatype], &[Type::Predefined(mpi::MPI_INT), Type::Three, Type::Gap]),
             op: draw.mostly(
                 &[mpi::MPI_SUM, mpi::MPI_REPLACE],
