@@ -157,7 +157,7 @@ impl Case for Access {
         );
         let most = i64::MAX;
         let count = draw.mostly(
-            &[1, 1, 2, 3, 0],
+            &[1, 1, 1, 2, 2, 3, 0],
             &[7, 8, 9, 15, 16, 61, -1, i64::MIN, 1 << 40, (1 << 40) - 1, most, most / 8],
         );
         let small = count.clamp(0, 3);
@@ -169,6 +169,7 @@ impl Case for Access {
             Epoch::LockAll,
             Epoch::Fence,
         ];
+        let wrong_op = draw.one_of(&[mpi::MPI_OP_NULL, mpi::MPI_MINLOC, GARBAGE]);
         Access {
             function: draw.one_of(&[Put, Get, Accumulate, FetchAndOp, CompareAndSwap, Flush, FlushLocal]),
             win: draw.mostly(
@@ -186,10 +187,17 @@ impl Case for Access {
             datatype,
             far_count: draw.mostly(&[count], &[small + 1, (small - 1).max(0), small / 2]),
             far_datatype: draw.mostly(&[datatype], &[Type::Predefined(mpi::MPI_INT), Type::Three, Type::Gap]),
-            op: draw.mostly(
-                &[mpi::MPI_SUM, mpi::MPI_REPLACE],
-                &[mpi::MPI_MIN, mpi::MPI_BAND, mpi::MPI_NO_OP, mpi::MPI_OP_NULL, mpi::MPI_MINLOC, GARBAGE],
-            ),
+            op: draw.one_of(&[
+                mpi::MPI_SUM,
+                mpi::MPI_SUM,
+                mpi::MPI_SUM,
+                mpi::MPI_REPLACE,
+                mpi::MPI_REPLACE,
+                mpi::MPI_MIN,
+                mpi::MPI_BAND,
+                mpi::MPI_NO_OP,
+                wrong_op,
+            ]),
             origin: draw.mostly(&aligned, &Address::WRONG),
             compared: draw.mostly(&aligned, &Address::WRONG),
             result: draw.mostly(&aligned, &Address::WRONG),
