@@ -284,6 +284,8 @@ impl Case for Message {
         } else {
             GARBAGE
         };
+        // Rank 0 does not call MPI from here until its call, so that a message stays where it is put.
+        stage.meet();
         let supplies = self.from == stage.rank;
         if supplies && self.arrival == Arrival::Before {
             sent = self.send_supply(stage, &mut supply);

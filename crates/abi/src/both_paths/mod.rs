@@ -35,6 +35,7 @@ use heddle_ranks::Ranks;
 use heddle_spec::function_table::Functions;
 use stage::Stage;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::sync::{Barrier, Mutex, PoisonError};
 use way::{Case, Taken, Way};
 
@@ -122,6 +123,8 @@ fn play_under(model: &str, seed: u64, cases: u64) -> BTreeMap<&'static str, [usi
 fn both_paths_do_the_same() {
     let seed = number_in("HEDDLE_TEST_SEED", || u64::from(std::process::id()));
     let cases = number_in("HEDDLE_TEST_CASES", || 600);
+    // Not captured: a wrong rule may end the process.
+    _ = writeln!(std::io::stderr(), "HEDDLE_TEST_SEED={seed}");
     // The express paths of messages exist under the first two.
     for (model, cases) in [
         ("per-vni-mutex", cases),

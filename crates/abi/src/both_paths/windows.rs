@@ -238,10 +238,10 @@ impl Case for Access {
                 _ = write!(seen, ", {}", changes(before, now));
             }
         }
+        wait_for_caller(is_caller);
         if is_window {
             self.change_epoch(win, is_caller, false);
         }
-        wait_for_caller(is_caller);
         stage.meet();
         if let Some(memory) = stage.memory_of(self.win) {
             let before: Vec<u8> = (0..memory.len()).map(|i| byte_of(stage.rank, i)).collect();
