@@ -77,8 +77,8 @@ impl Case for Partitions {
         let count = draw.mostly(&[1], &[0, 2, 100]);
         let datatype = draw.mostly(&[mpi::MPI_DOUBLE, mpi::MPI_INT64_T], &[mpi::MPI_INT, mpi::MPI_BYTE]);
         if count != 1 || datatype == mpi::MPI_INT || datatype == mpi::MPI_BYTE {
-            // Whether a second call for a longer partition is found to be one depends on when the receiver has
-            // a place for it.
+            // Whether a second call for a longer partition is an error depends on when the receiver has a
+            // place for it.
             rounds.iter_mut().for_each(without_repetition);
         }
         Partitions {
