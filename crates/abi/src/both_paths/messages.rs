@@ -273,6 +273,9 @@ impl Case for Message {
 
     fn play(&self, stage: &Stage<'_>, called: Called<'_>) -> String {
         let is_caller = stage.rank == 0;
+        if self.comm == Comm::Freed {
+            stage.free_comm();
+        }
         let pattern = |first: usize, length| (0..length).map(|i| (first + i * 7) as u8 | 1).collect();
         let mut memory: [Vec<u8>; 2] = [pattern(3, ROOM), vec![0; ROOM]];
         let mut supply: [Vec<u8>; 2] = [pattern(50, 12), pattern(100, self.bytes)];

@@ -91,9 +91,6 @@ fn play_under(model: &str, seed: u64, cases: u64) -> BTreeMap<&'static str, [usi
         let play = Play { stage, taken: Taken::default(), other: &other, differences: &differences };
         let mut draw = Draw::new(seed);
         for number in 0..cases {
-            if number % 64 == 63 {
-                play.stage.free_another();
-            }
             for _ in 0..2 {
                 play.compare::<messages::Message>(&mut draw);
                 play.compare::<windows::Access>(&mut draw);

@@ -5,6 +5,7 @@ use crate::bodies::{comm, datatype, rma};
 use heddle_comm::CommRef;
 use heddle_datatype::Form;
 use heddle_engine::window::WinRef;
+use heddle_ranks::Rank;
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, WinHandle};
@@ -166,6 +167,17 @@ pub(super) fn status_unless(ignored: bool, status: &mut Status) -> StatusOut {
     }
 }
 
+/// Does something in another thread of the rank: a thread that frees an object forgets that it used it last.
+fn in_another_thread(task: impl FnOnce() + Send) {
+    let rank = Rank::here();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            rank.join();
+            task();
+        });
+    });
+}
+
 fn new_type(
     make: impl FnOnce(Out<DatatypeHandle>) -> crate::error::Result<()>,
     commit: bool,
@@ -199,21 +211,27 @@ impl<'a> Stage<'a> {
             freed_win: Cell::new(WinHandle::NULL),
             both,
         };
-        stage.free_another();
+        stage.free_comm();
+        stage.free_win();
         stage
     }
 
-    /// Both ranks make a communicator and a window, use them last, and free them.
-    pub(super) fn free_another(&self) {
+    /// Both ranks make a communicator and use it last; another thread frees it.
+    pub(super) fn free_comm(&self) {
         let mut made = CommHandle::NULL;
         comm::comm_dup(CommHandle(mpi::MPI_COMM_WORLD), out(&mut made)).expect("a communicator");
         self.freed.set(made);
         drop(CommRef::from_handle(made.0).expect("a communicator"));
-        comm::comm_free(out(&mut made)).expect("a communicator");
+        in_another_thread(|| comm::comm_free(out(&mut made)).expect("a communicator"));
+    }
+
+    /// The same with a window.
+    pub(super) fn free_win(&self) {
         let region = Region::new(Win::Allocated);
         self.freed_win.set(region.handle);
-        drop(WinRef::from_handle(region.handle.0).expect("a window"));
-        region.free();
+        let mut handle = region.handle;
+        drop(WinRef::from_handle(handle.0).expect("a window"));
+        in_another_thread(|| rma::win_free(out(&mut handle)).expect("a window without epochs"));
     }
 
     pub(super) fn free(mut self) {

@@ -207,6 +207,9 @@ impl Case for Access {
     }
 
     fn play(&self, stage: &Stage<'_>, called: Called<'_>) -> String {
+        if self.win == Win::Freed {
+            stage.free_win();
+        }
         let (is_caller, win) = (stage.rank == 0, stage.win(self.win));
         let is_window = stage.memory_of(self.win).is_some();
         if let Some(memory) = stage.memory_of(self.win) {
