@@ -58,10 +58,10 @@ impl Rounds<'_> {
             }
             RoundStep::Expose(round, data, reader) => blackboard.expose(number(*round), what, data, *reader),
             RoundStep::AwaitFinished(round, reader) => blackboard.is_finished_by(number(*round), *reader),
-            RoundStep::Fetch(source, room, span) => self.fetch(*source, (room, *span), messages),
-            RoundStep::Fold(source, target, combiner) => self.fold(*source, *target, combiner, messages),
-            RoundStep::Deliver(destination, data) => self.deliver(*destination, data, messages),
-            RoundStep::See(source) => self.with(*source, messages, |_, _| true),
+            RoundStep::Fetch(source, room, span) => self.fetch(source, (room, *span), messages),
+            RoundStep::Fold(source, target, combiner) => self.fold(source, target, combiner, messages),
+            RoundStep::Deliver(destination, data) => self.deliver(destination, data, messages),
+            RoundStep::See(source) => self.with(source, messages, |_, _| true),
             RoundStep::Finish(round) => blackboard.finish(number(*round)),
         }
     }
@@ -69,7 +69,7 @@ impl Rounds<'_> {
     /// Copies published data to a span of a buffer, or exposed data to a whole buffer. Returns false if they
     /// are not there yet, or if another process still makes the copy.
     #[inline(always)]
-    fn fetch(&self, source: Source, (room, span): (&Buffer, Span), messages: &mut Messages) -> bool {
+    fn fetch(&self, source: &Source, (room, span): (&Buffer, Span), messages: &mut Messages) -> bool {
         if messages.are_begun() {
             // The copy that this step has begun.
             return messages.are_complete();
@@ -87,7 +87,7 @@ impl Rounds<'_> {
     #[inline(always)]
     fn take(
         &self,
-        source: Source,
+        source: &Source,
         data: Data,
         (room, span): (&Buffer, Span),
         messages: &mut Messages,
@@ -108,7 +108,7 @@ impl Rounds<'_> {
     #[cold]
     fn take_less(
         &self,
-        source: Source,
+        source: &Source,
         published: &Published,
         room: &Buffer,
         messages: &mut Messages,
@@ -123,12 +123,12 @@ impl Rounds<'_> {
     }
 
     #[inline(always)]
-    fn agrees(&self, source: Source, published: &Published) -> bool {
+    fn agrees(&self, source: &Source, published: &Published) -> bool {
         published.what == self.operation as u32 && published.len == source.whole
     }
 
     #[inline(never)]
-    fn fetch_exposed(&self, source: Source, address: u64, room: &Buffer, messages: &mut Messages) -> bool {
+    fn fetch_exposed(&self, source: &Source, address: u64, room: &Buffer, messages: &mut Messages) -> bool {
         let address = address.wrapping_add(source.offset as u64);
         let copied = self.blackboard.copy_exposed(source.rank, address, room).is_ok();
         if !copied {
@@ -140,7 +140,7 @@ impl Rounds<'_> {
     /// Copies data to room that a process has exposed. Returns false if it is not there yet, or if another
     /// process still makes the copy.
     #[inline(never)]
-    fn deliver(&self, destination: Source, data: &Buffer, messages: &mut Messages) -> bool {
+    fn deliver(&self, destination: &Source, data: &Buffer, messages: &mut Messages) -> bool {
         if messages.are_begun() {
             // The copy that this step has begun.
             return messages.are_complete();
@@ -164,7 +164,7 @@ impl Rounds<'_> {
     #[cold]
     fn leave_copy_to_owner(
         &self,
-        owner: Source,
+        owner: &Source,
         address: u64,
         (direction, buffer): (Direction, &Buffer),
         messages: &mut Messages,
@@ -176,7 +176,7 @@ impl Rounds<'_> {
 
     /// Computes `result = published OP operands`. Returns false if the data are not there yet.
     #[inline(always)]
-    fn fold(&self, source: Source, target: Target, combiner: &Combiner, messages: &mut Messages) -> bool {
+    fn fold(&self, source: &Source, target: &Target, combiner: &Combiner, messages: &mut Messages) -> bool {
         self.with(source, messages, |data, messages| match data {
             Data::Mapped(data) => {
                 let data = data.wrapping_add(source.offset);
@@ -195,7 +195,7 @@ impl Rounds<'_> {
     #[inline(always)]
     fn with(
         &self,
-        source: Source,
+        source: &Source,
         messages: &mut Messages,
         then: impl FnOnce(Data, &mut Messages) -> bool,
     ) -> bool {
@@ -211,19 +211,19 @@ impl Rounds<'_> {
     }
 
     /// The rank in the communicator of a process that publishes.
-    fn rank_of(&self, source: Source) -> usize {
+    fn rank_of(&self, source: &Source) -> usize {
         self.blackboard.rank_in_communicator(source.rank)
     }
 
     #[cold]
-    fn no_memory(&self, source: Source) -> Error {
+    fn no_memory(&self, source: &Source) -> Error {
         let (rank, whole) = (self.rank_of(source), source.whole);
         let message = format!("there is no shared memory for the {whole} bytes of rank {rank}");
         Error::new(mpi::MPI_ERR_NO_MEM, message)
     }
 
     #[cold]
-    fn reason(&self, source: Source, published: &Published) -> Error {
+    fn reason(&self, source: &Source, published: &Published) -> Error {
         let (rank, whole) = (self.rank_of(source), source.whole);
         if published.what != self.operation as u32 {
             let message = format!(

@@ -129,27 +129,23 @@ impl Schedule {
             operation: plan.operation,
         });
         while let Some(step) = self.steps.get(self.next) {
-            let is_over = match step {
-                Step::Prompt(step) => {
-                    step.carry_out(channel, &mut self.messages);
-                    true
-                }
-                Step::Complete => self.messages.are_complete(),
-                Step::InRound(step) => {
-                    let Some(rounds) = rounds else {
-                        unreachable!("steps in rounds are recorded with a plan")
-                    };
-                    let is_over = rounds.attempt(step, &mut self.messages);
-                    if is_over == self.waits && step.awaits_readers() {
-                        self.waits = !is_over;
-                        if is_over {
-                            rounds.blackboard.end_waiting();
-                        } else {
-                            rounds.blackboard.begin_waiting();
-                        }
+            let is_over = if let Step::InRound(step) = step {
+                let Some(rounds) = rounds else { unreachable!("steps in rounds are recorded with a plan") };
+                let is_over = rounds.attempt(step, &mut self.messages);
+                if is_over == self.waits && step.awaits_readers() {
+                    self.waits = !is_over;
+                    if is_over {
+                        rounds.blackboard.end_waiting();
+                    } else {
+                        rounds.blackboard.begin_waiting();
                     }
-                    is_over
                 }
+                is_over
+            } else if let Step::Prompt(step) = step {
+                step.carry_out(channel, &mut self.messages);
+                true
+            } else {
+                self.messages.are_complete()
             };
             if !is_over {
                 return false;
