@@ -38,6 +38,7 @@ pub(crate) enum Among {
 
 impl<'a> Channel<'a> {
     /// The channel of a message; `local` is the communicator of an intercommunicator's local group.
+    #[inline(always)]
     pub(crate) fn of(comm: &'a CommRef, local: Option<&'a KeptComm>, among: Among, tag: i32) -> Channel<'a> {
         let comm = match (among, local) {
             (Among::LocalGroup, Some(local)) => local,
@@ -100,16 +101,17 @@ impl Messages {
         }
     }
 
-    /// Begins a message, which is in flight until all [are complete](Self::are_complete).
-    #[inline(always)]
-    pub(crate) fn begin(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
-        if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = message {
+    /// Begins a message, which is in flight until all [are complete](Self::are_complete). Inlined, it would
+    /// fill a schedule's loop, and its other steps would take longer.
+    #[inline(never)]
+    pub(crate) fn begin(&mut self, Channel { comm, tag }: Channel<'_>, message: &Message) {
+        if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = *message {
             match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
                 Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
                 Err(error) => self.fail(error),
             }
         }
-        if let Message::Send(to, data) | Message::Exchange((to, data), _) = message {
+        if let Message::Send(to, data) | Message::Exchange((to, data), _) = *message {
             match heddle_p2p::isend(comm, Plane::Collective, data, to as i32, tag, Mode::Standard) {
                 Ok(SEND_DONE) => {}
                 Ok(request) => self.pending.push((request, None)),

@@ -156,6 +156,7 @@ impl Schedule {
     }
 
     /// The outcome after the last step.
+    #[inline(always)]
     fn take_outcome(&mut self) -> Outcome {
         if let (Some(Plan { lane: Lane::Common, .. }), Some(it)) = (self.plan, self.comm.blackboard.get()) {
             it.end_task();

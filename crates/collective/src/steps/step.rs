@@ -46,7 +46,7 @@ impl Prompt {
     #[inline(always)]
     pub(crate) fn carry_out<'c>(&self, channel: impl Fn(Among) -> Channel<'c>, messages: &mut Messages) {
         match self {
-            Prompt::Begin(among, message) => messages.begin(channel(*among), *message),
+            Prompt::Begin(among, message) => messages.begin(channel(*among), message),
             Prompt::Copy(from, to) => messages.copy(channel(Among::Peers).comm.rank(), from, to),
             Prompt::Combine(Operands { input, inout, count }, combiner) => {
                 // SAFETY: the vectors were elements when the step was made, and the operation has them until
