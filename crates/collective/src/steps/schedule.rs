@@ -128,9 +128,9 @@ impl Schedule {
             first: self.first,
             operation: plan.operation,
         });
-        while let Some(step) = self.steps.get(self.next) {
+        for step in &self.steps[self.next..] {
             let is_over = if let Step::InRound(step) = step {
-                let Some(rounds) = rounds else { unreachable!("steps in rounds are recorded with a plan") };
+                let Some(rounds) = &rounds else { unreachable!("steps in rounds are recorded with a plan") };
                 let is_over = rounds.attempt(step, &mut self.messages);
                 if is_over == self.waits && step.awaits_readers() {
                     self.waits = !is_over;

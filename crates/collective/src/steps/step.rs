@@ -6,8 +6,10 @@ use crate::messages::{Among, Channel, Message, Messages};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 
-/// A step. What distinguishes the three kinds is how they wait.
+/// A step. What distinguishes the three kinds is how they wait. The kind has a byte of its own: to find it in
+/// those of the steps within takes a schedule's loop several instructions.
 #[derive(Debug)]
+#[repr(u8)]
 pub(crate) enum Step {
     /// It waits for nothing.
     Prompt(Prompt),
