@@ -16,7 +16,7 @@
 //! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
 //! | [`modelled`] | constants, statics and thread-locals of atomics | their substitutes |
-//! | [`per_process`] | statics; in tests that play several ranks, one per rank | the same |
+//! | [`per_process`](mod@per_process) | statics; in tests that play several ranks, one per rank | the same |
 //! | `model` | none | runs a model, and one with a fault that has to be found |
 //!
 //! [`platform`] says the same as a trait, for code that other worlds, such as a simulated machine, run too.

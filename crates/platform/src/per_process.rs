@@ -2,7 +2,7 @@
 //!
 //! MPI's state is that of a process, so it stands in statics. A test that plays several ranks by threads
 //! needs one of each per rank. With the feature `played-processes`, which tests alone ask for, a thread says
-//! which process it [plays](play), and [`per_process!`](crate::per_process) declares a static that each of
+//! which process it plays (`play`), and [`per_process!`](crate::per_process!) declares a static that each of
 //! these has for itself. In every other build it declares a plain static.
 
 /// Statics, of constant expressions, of which each process has one.
