@@ -9,7 +9,7 @@
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
 #          a model each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
 #          (under ThreadSanitizer those with threads) under all five with 1 to 4 ranks, and many random programs
-# ranks    in the long form: the tests of heddle-p2p, heddle-collective and heddle-engine whose ranks are threads
+# ranks    in the long form: the tests of heddle-p2p, heddle-collective and heddle-ranks whose ranks are threads
 #
 # ThreadSanitizer is quiet about right code only if it sees the standard library too, so that is built with it, from
 # its sources: the component rust-src. Each checker first has to report faults that a program commits on purpose, for
@@ -183,7 +183,7 @@ locks() {
 # between_ranks NAME: the tests of the middle crates whose ranks are threads, in the long form
 between_ranks() {
     local log=$logs/$1-ranks.log status=0
-    sanitized "$1" test -p heddle-p2p -p heddle-collective -p heddle-engine --test between_ranks --test algorithms \
+    sanitized "$1" test -p heddle-p2p -p heddle-collective -p heddle-ranks --test between_ranks --test algorithms \
         --test windows >"$log" 2>&1 || status=$?
     verdict "$1: tests between ranks that are threads: $(grep -c '^test .* ok$' "$log")" "$log" $status
 }
