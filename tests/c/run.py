@@ -81,7 +81,7 @@ class Program:
             return [0]
         return [n for n in numbers(self.keys.get("ranks", "1-8")) if n in allowed]
 
-    def runs(self, allowed, models, cover, seed):
+    def runs(self, allowed, models, cover, seed=0):
         """The runs with the allowed numbers of ranks and these models, by the value of --cover."""
         if self.keys.get("models") == "default":
             models = [""]
