@@ -138,17 +138,17 @@ def build(kind, crate, file):
     target = ["--lib"] if file == "lib" else ["--test", file]
     command = ["cargo", "test", "--no-run", "--message-format=json-render-diagnostics", "-p", package, *target]
     environment = dict(os.environ)
-    # With the flags and the folders of ci/loom.sh and ci/sanitize.sh, for the crates that do not change, std among them.
+    # In folders of their own: cargo names what it builds of a copy as what it builds of the sources.
     if kind == "loom":
         command += ["--profile", "loom"]
         environment |= {"RUSTFLAGS": "--cfg loom", "CARGO_INCREMENTAL": "1",
-                        "CARGO_TARGET_DIR": str(BASE / "target/loom")}
+                        "CARGO_TARGET_DIR": str(BASE / "target/faults/loom")}
     else:
         host = re.search(r"^host: (.*)$", subprocess.check_output(["rustc", "-vV"], text=True), re.MULTILINE)[1]
         command += ["--target", host, "-Zbuild-std"]
         environment |= {"RUSTC_BOOTSTRAP": "1", "CARGO_PROFILE_DEV_OPT_LEVEL": "1",
                         "RUSTFLAGS": "-Zsanitizer=thread -Cdebuginfo=line-tables-only --cfg tsan",
-                        "CARGO_TARGET_DIR": str(BASE / "target/sanitize-thread")}
+                        "CARGO_TARGET_DIR": str(BASE / "target/faults/thread")}
     run = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True)
     if run.returncode:
         return None, run.stderr

@@ -20,7 +20,7 @@ macro_rules! per_process {
 macro_rules! per_process {
     ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty = $value:expr;)*) => {
         $($(#[$attribute])* $visibility static $name: $crate::per_process::PerProcess<$type> =
-            $crate::per_process::PerProcess::new(|| $value);)*
+            $crate::per_process::PerProcess::new($value, || $value);)*
     };
 }
 
@@ -65,22 +65,28 @@ mod played {
         }
     }
 
-    /// A value of each process, made when that needs it first, and never freed.
+    /// A value of each process. That of process 0 is a plain static, so that tests which play no other one
+    /// see what ships: a thread that is stopped there holds up no other. Those of the others are made when
+    /// they are needed first, and never freed.
     #[derive(Debug)]
     pub struct PerProcess<T: 'static> {
+        first: T,
         make: fn() -> T,
         made: RwLock<BTreeMap<u32, &'static T>>,
     }
 
     impl<T> PerProcess<T> {
-        /// Values that are made so.
-        pub const fn new(make: fn() -> T) -> Self {
-            Self { make, made: RwLock::new(BTreeMap::new()) }
+        /// The value of process 0, and how those of others are made.
+        pub const fn new(first: T, make: fn() -> T) -> Self {
+            Self { first, make, made: RwLock::new(BTreeMap::new()) }
         }
 
         /// The calling process's value.
-        pub fn own(&self) -> &'static T {
+        pub fn own(&self) -> &T {
             let process = played();
+            if process == 0 {
+                return &self.first;
+            }
             if let Some(own) = self.made.read().unwrap_or_else(PoisonError::into_inner).get(&process) {
                 return own;
             }
