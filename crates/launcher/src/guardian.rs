@@ -34,11 +34,13 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
 /// How often it looks.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The launcher's end of the guardian.
+/// The launcher's end of the guardian. Dropped, it leaves the ranks that there are to the guardian, and waits
+/// until that is gone.
 #[derive(Debug)]
 pub(crate) struct Guardian {
     child: Child,
-    pipe: PipeWriter,
+    /// There until it is dropped.
+    pipe: Option<PipeWriter>,
 }
 
 impl Guardian {
@@ -53,24 +55,33 @@ impl Guardian {
             .stdin(reader)
             .stdout(Stdio::null())
             .spawn()?;
-        Ok(Self { child, pipe })
+        Ok(Self { child, pipe: Some(pipe) })
     }
 
     /// The pipe's end for a starting rank: see [`announce`].
     pub(crate) fn pipe(&self) -> io::Result<PipeWriter> {
-        self.pipe.try_clone()
+        self.pipe.as_ref().ok_or(io::ErrorKind::BrokenPipe)?.try_clone()
     }
 
     /// Says that `group` has ended.
     pub(crate) fn forget(&mut self, group: Pid) {
-        // A guardian that was killed cannot be told, and needs not.
-        let _ = self.pipe.write_all(&(-group.as_raw()).to_ne_bytes());
+        self.tell(-group.as_raw());
     }
 
     /// Says that the job is over, and waits until the guardian is gone.
     pub(crate) fn dismiss(mut self) {
-        let _ = self.pipe.write_all(&0_i32.to_ne_bytes());
-        drop(self.pipe);
+        self.tell(0);
+    }
+
+    fn tell(&mut self, number: i32) {
+        // A guardian that was killed cannot be told, and needs not.
+        let _ = self.pipe.as_mut().map(|pipe| pipe.write_all(&number.to_ne_bytes()));
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        self.pipe = None;
         let _ = self.child.wait();
     }
 }
