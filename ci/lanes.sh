@@ -78,7 +78,8 @@ lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiex
 lane_mutants() { ci/mutants.py --sample 10; }
 # Every number of ranks, every level and both models with each program, combined at random; make soak: all combinations.
 lane_c() { c_programs c --models "$models" --cover each; }
-# The other models: every program with the most ranks and threads, under two of them, drawn at random (make soak: under all). And the order of messages where threads hand operations over one by one.
+# The other models: every program with the most ranks and threads, under two of them, drawn at random (make soak: under
+# all). And the order of messages where threads hand operations over one by one.
 lane_models() {
     local others
     others=$(model_names 3 | paste -sd ,) || return

@@ -20,11 +20,23 @@ use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::per_process;
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::exit;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The numbers of the processes that are played: each run has others, since what a process is made of stays.
 static NEXT: AtomicU32 = AtomicU32::new(1);
+
+/// How long a run waits for the end of the next rank.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Ends the program and says why, past the test harness, which would keep that until the test's end.
+fn give_up(who: &str, why: &str) -> ! {
+    let _ = writeln!(io::stderr(), "{who}: {why}");
+    exit(101)
+}
 
 /// A job to run.
 #[derive(Debug)]
@@ -63,16 +75,18 @@ impl Ranks {
     /// Calls `rank` with the number of each rank, in a thread that plays its process between `MPI_Init` and
     /// `MPI_Finalize`, at `MPI_THREAD_MULTIPLE`. A thread that a rank starts has to [`join`](Rank::join) it.
     ///
-    /// A panic ends the program, as no other rank may go on.
+    /// A panic ends the program, as no other rank may go on. So does a wait of five minutes for the next
+    /// rank's end.
     ///
     /// # Panics
     /// If there is no memory for the job.
     pub fn run(&self, rank: impl Fn(usize) + Sync) {
         let job = JobControl::create(self.size).expect("the memory of a job");
         let first = NEXT.fetch_add(self.size, Ordering::Relaxed);
+        let (tell, told) = mpsc::channel();
         std::thread::scope(|scope| {
             for number in 0..self.size {
-                let (job, rank) = (&job, &rank);
+                let (job, rank, tell) = (&job, &rank, tell.clone());
                 scope.spawn(move || {
                     per_process::play(first + number);
                     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -82,10 +96,20 @@ impl Ranks {
                         rank(number as usize);
                         init::finalize().expect("an end");
                     }));
-                    if done.is_err() {
-                        exit(101);
+                    if let Err(why) = done {
+                        let text = why.downcast_ref::<String>().map(String::as_str);
+                        give_up(
+                            &format!("rank {number}"),
+                            text.or(why.downcast_ref().copied()).unwrap_or("it panicked"),
+                        );
                     }
+                    let _ = tell.send(());
                 });
+            }
+            for _ in 0..self.size {
+                if told.recv_timeout(PATIENCE).is_err() {
+                    give_up("ranks", "some wait in vain");
+                }
             }
         });
     }

@@ -39,11 +39,11 @@ use std::io::Write;
 use std::sync::{Barrier, Mutex, PoisonError};
 use way::{Case, Taken, Way};
 
-/// What goes on between the ranks of a job.
+/// The messages and signs that pass between the ranks of a job.
 struct Play<'a> {
     stage: Stage<'a>,
     taken: Taken,
-    /// What rank 1 has seen.
+    /// The record of rank 1.
     other: &'a Mutex<String>,
     differences: &'a Mutex<Vec<String>>,
 }

@@ -155,7 +155,7 @@ impl Case for Completion {
         let mut left = self.call(called, request, &mut seen);
         stage.meet();
         match self.named {
-            // What the wrong calls have left.
+            // The case ends with what its call has left of the request.
             Inactive | Persistent => heddle_p2p::free(&mut left).expect("a request"),
             Garbage | Stale => {}
             _ => _ = write!(seen, "left {:?}; ", heddle_p2p::wait(&mut left).map(|outcome| outcome.bytes)),
