@@ -11,11 +11,12 @@ mod watched;
 pub(crate) use watched::Watched;
 
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_platform::{Scope, clock, futex, thread};
+use heddle_platform::{Native, Platform, Scope, clock, futex, thread};
+use heddle_sync::pool::{LocalPool, Pool};
 use std::cell::Cell;
 use std::io::{self, Write};
 use std::ptr;
-use std::sync::Once;
+use std::sync::{LazyLock, Once};
 
 /// How long a thread has not run when [`Stoppable::stop`] returns.
 const STOP_NS: u64 = 50_000_000;
@@ -69,6 +70,7 @@ extern "C" fn stand_still(_: libc::c_int) {
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        look_up_all();
         // SAFETY: zeros are a valid sigaction: no flags, an empty mask.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = stand_still as *const () as libc::sighandler_t;
@@ -78,10 +80,26 @@ fn install() {
     });
 }
 
+/// Does what the platform does once per process, at its first use. A thread that is stopped in the middle of it would
+/// keep the others out: of the dynamic linker, which new threads need as well, or of a `OnceLock`.
+fn look_up_all() {
+    let _ = (Native::hardware_thread(), Native::has_core_claims(), Native::is_asymmetric());
+    let _ = Native::ticks_to_ns(Native::ns_to_ticks(1));
+    Native::heavy(Scope::Process);
+}
+
+/// Does what a thread does at its first allocation and with its first pool: it takes locks of the C library that all
+/// threads share.
+fn look_up_own() {
+    static POOL: LazyLock<LocalPool<u64>> = LazyLock::new(|| LocalPool::new(Pool::new(|| 0)));
+    drop(POOL.take());
+}
+
 impl Stoppable {
     /// Runs `body` by the calling thread, which can be stopped meanwhile.
     pub(crate) fn run<R>(&self, body: impl FnOnce() -> R) -> R {
         install();
+        look_up_own();
         SELF.set(self);
         // SAFETY: asks for the caller's own name.
         self.pthread.store(unsafe { libc::pthread_self() }, Ordering::Release);
