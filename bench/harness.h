@@ -78,26 +78,6 @@ struct slices {
     double rates[4096]; /* units a nanosecond */
 };
 
-/* Accounts `units` that took from `from_ns` to `to_ns`; false once the interval is over. */
-bool meter_add(struct meter *meter, int64_t from_ns, int64_t to_ns, double units);
-/* The same where they kept the thread busy for another time than passed. */
-bool meter_add_busy(struct meter *meter, int64_t from_ns, int64_t to_ns, double units, double busy_ns);
-
-/* The length of the next run of units whose peers are told it before each: twice as long after a short run of that length,
- * half as long after a long one. */
-int next_run(int run, int64_t took_ns);
-
-/* The ranks that take part: all but the onlookers. */
-extern MPI_Comm participants;
-
-/* Starts what computes beside this process, before MPI is initialised; and what it has computed so far, in units. */
-void beside_start(const struct options *opt);
-double beside_units(void);
-
-int64_t now_ns(void);
-/* Processor time of the calling thread; reading it is a system call. */
-int64_t thread_cpu_ns(void);
-
 /* A barrier whose waiters park, so that they never take a core from those still measuring. */
 struct gate {
     pthread_mutex_t lock;
@@ -116,13 +96,6 @@ struct worker {
     struct meter meter;
     void *state; /* the subject's own */
 };
-
-/* The tag of a thread's messages: threads that share a communicator have tags in a row, as programs give them. That of its
- * messages of another kind is OTHER_TAGS more. */
-#define OTHER_TAGS MAX_THREADS
-int tag_of(const struct bench *b, int thread);
-
-const char *comms_name(enum comms comms);
 
 /* Ranks that a subject needs, where it is not a fixed number. */
 #define RANKS_ANY 0
@@ -194,30 +167,61 @@ extern const struct subject subject_latency, subject_rate, subject_bandwidth, su
     subject_procnull, subject_partitioned, subject_collective, subject_overlap, subject_put, subject_putlatency, subject_fetchop, subject_winlock, subject_lockload, subject_locklatency,
     subject_startup, subject_idle;
 
-/* All of them, ended by NULL. */
+/* subjects.c: all of them, ended by NULL. */
 extern const struct subject *const subjects[];
 
 /* options.c */
 void options_parse(struct options *opt, int argc, char **argv);
+_Noreturn void usage(const char *complaint);
+
+/* chosen.c */
+const char *comms_name(enum comms comms);
 const char *level_name(int level);
+/* The thread level of that name, -1 if there is none. */
+int level_of(const char *name);
 /* An info object of the hints, which the caller frees; MPI_INFO_NULL if there are none. */
 MPI_Info hints_of(const struct options *opt);
-_Noreturn void usage(const char *complaint);
 bool op_is(const struct bench *b, const char *name);
 
-/* team.c */
-void measure(struct bench *b);
-/* Adds a further figure to the measurement's report. */
-void add_figure(struct bench *b, const char *name, double value);
+/* clock.c */
+int64_t now_ns(void);
+/* Processor time of the calling thread; reading it is a system call. */
+int64_t thread_cpu_ns(void);
+
+/* meter.c */
+/* Accounts `units` that took from `from_ns` to `to_ns`; false once the interval is over. */
+bool meter_add(struct meter *meter, int64_t from_ns, int64_t to_ns, double units);
+/* The same where they kept the thread busy for another time than passed. */
+bool meter_add_busy(struct meter *meter, int64_t from_ns, int64_t to_ns, double units, double busy_ns);
+
+/* The length of the next run of units whose peers are told it before each: twice as long after a short run of that length,
+ * half as long after a long one. */
+int next_run(int run, int64_t took_ns);
 /* Sleeps until the interval is over: for workers that have nothing to do and may not disturb. */
 void sleep_out(const struct meter *meter);
-void gate_wait(struct gate *gate);
-void *buffer_new(size_t bytes);
 /* The `value` of subjects whose figure is units of work a second. */
 double units_a_second(const struct bench *b, double units, double busy_ns, double interval_ns);
 /* The `value` of subjects whose figure is the mean time of a unit of work. */
 double mean_ns(const struct bench *b, double units, double busy_ns, double interval_ns);
 double mean_us(const struct bench *b, double units, double busy_ns, double interval_ns);
+
+/* worker.c */
+/* The ranks that take part: all but the onlookers. */
+extern MPI_Comm participants;
+/* The tag of a thread's messages: threads that share a communicator have tags in a row, as programs give them. That of its
+ * messages of another kind is OTHER_TAGS more. */
+#define OTHER_TAGS MAX_THREADS
+int tag_of(const struct bench *b, int thread);
+void gate_wait(struct gate *gate);
+void *buffer_new(size_t bytes);
+
+/* beside.c */
+/* Starts what computes beside this process, before MPI is initialised; and what it has computed so far, in units. */
+void beside_start(const struct options *opt);
+double beside_units(void);
+
+/* team.c */
+void measure(struct bench *b);
 
 /* histogram.c */
 void histogram_add(struct histogram *h, int64_t ns);
@@ -247,6 +251,8 @@ double probe(struct bench *b);
 int probe_alone(void);
 
 /* report.c */
+/* Adds a further figure to the measurement's report. */
+void add_figure(struct bench *b, const char *name, double value);
 void report_measurement(const struct bench *b);
 void report_single(const struct bench *b, const char *name, const char *what, double value, const char *unit);
 double median(const double *values, int count);

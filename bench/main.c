@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct subject *const subjects[] = {
-    &subject_latency,  &subject_rate,    &subject_bandwidth, &subject_pairs, &subject_self,
-    &subject_neighbor, &subject_senders, &subject_testing, &subject_testcost,  &subject_clients, &subject_stall,
-    &subject_dup,      &subject_churn,   &subject_procnull, &subject_partitioned, &subject_collective, &subject_overlap, &subject_put, &subject_putlatency, &subject_fetchop, &subject_winlock, &subject_lockload, &subject_locklatency,  &subject_startup, &subject_idle,  NULL};
-
 static const struct subject *find(const char *name) {
     for (const struct subject *const *s = subjects; *s; s++)
         if (strcmp((*s)->name, name) == 0) return *s;
@@ -119,8 +114,6 @@ static void free_communicators(struct bench *b) {
     for (int t = 0; t < made; t++) MPI_Comm_free(&b->comms[t]);
     free(b->comms);
 }
-
-MPI_Comm participants = MPI_COMM_WORLD;
 
 /* Returns false for an onlooker, after the others have ended. */
 static bool takes_part(const struct bench *b) {

@@ -5,20 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int value;
-} LEVELS[] = {{"single", MPI_THREAD_SINGLE},
-              {"funneled", MPI_THREAD_FUNNELED},
-              {"serialized", MPI_THREAD_SERIALIZED},
-              {"multiple", MPI_THREAD_MULTIPLE}};
-
-const char *level_name(int level) {
-    for (size_t i = 0; i < sizeof LEVELS / sizeof *LEVELS; i++)
-        if (LEVELS[i].value == level) return LEVELS[i].name;
-    return "unknown";
-}
-
 _Noreturn void usage(const char *complaint) {
     if (complaint) fprintf(stderr, "mtbench: %s\n\n", complaint);
     fprintf(stderr, "usage: mpiexec -n N mtbench SUBJECT [options]\n\nsubjects:\n");
@@ -54,18 +40,11 @@ _Noreturn void usage(const char *complaint) {
     exit(2);
 }
 
-static const char *const comms_names[] = {"shared", "per-thread", "hinted"};
-
-const char *comms_name(enum comms comms) { return comms_names[comms]; }
-
 static enum comms parse_comms(const char *value) {
-    for (int i = COMMS_SHARED; i <= COMMS_HINTED; i++)
-        if (strcmp(value, comms_names[i]) == 0) return (enum comms)i;
+    for (enum comms comms = COMMS_SHARED; comms <= COMMS_HINTED; comms++)
+        if (strcmp(value, comms_name(comms)) == 0) return comms;
     usage("--comms is shared, per-thread or hinted");
-    return COMMS_SHARED;
 }
-
-bool op_is(const struct bench *b, const char *name) { return strcmp(b->opt.op, name) == 0; }
 
 static size_t parse_size(const char *text, const char **end) {
     char *after;
@@ -99,18 +78,6 @@ static void parse_hint(struct options *opt, const char *text) {
     if (!equals || equals == text || equals - text > MPI_MAX_INFO_KEY) usage("--hint wants KEY=VALUE");
     if (opt->hint_count == MAX_HINTS) usage("too many --hint");
     opt->hints[opt->hint_count++] = text;
-}
-
-MPI_Info hints_of(const struct options *opt) {
-    MPI_Info info = MPI_INFO_NULL;
-    if (opt->hint_count > 0) MPI_Info_create(&info);
-    for (int i = 0; i < opt->hint_count; i++) {
-        char key[MPI_MAX_INFO_KEY + 1];
-        const char *equals = strchr(opt->hints[i], '=');
-        snprintf(key, sizeof key, "%.*s", (int)(equals - opt->hints[i]), opt->hints[i]);
-        MPI_Info_set(info, key, equals + 1);
-    }
-    return info;
 }
 
 static int parse_int(const char *name, const char *text, int low, int high) {
@@ -184,8 +151,7 @@ void options_parse(struct options *opt, int argc, char **argv) {
         } else if (strcmp(name, "--comms") == 0) {
             opt->comms = parse_comms(value);
         } else if (strcmp(name, "--level") == 0) {
-            for (size_t l = 0; l < sizeof LEVELS / sizeof *LEVELS; l++)
-                if (strcmp(value, LEVELS[l].name) == 0) opt->level = LEVELS[l].value;
+            opt->level = level_of(value);
             if (opt->level == -1) usage("--level is single, funneled, serialized or multiple");
         } else {
             usage("unknown option");

@@ -14,6 +14,7 @@
  *   --op iallreduce-device  it takes place on a device: the thread sleeps as long, and needs no core. Where there are no
  *                           more cores than processes, this shows whether the library makes progress by itself
  */
+#define _GNU_SOURCE
 #include "harness.h"
 
 #include <stdlib.h>

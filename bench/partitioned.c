@@ -11,6 +11,7 @@
  * The size is that of a part. The figure is the time of a round, as thread 0 of rank 0 sees it. */
 #include "harness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,8 @@ static void open_rank(struct bench *b) {
     else
         MPI_Precv_init(shared.message, parts, size, MPI_BYTE, 0, 0, participants, MPI_INFO_NULL, &shared.request);
 #else
-    usage("the library has no partitioned communication");
+    fprintf(stderr, "mtbench: the library has no partitioned communication\n");
+    exit(2);
 #endif
 }
 

@@ -53,6 +53,15 @@ static void put_head(const struct bench *b, const char *name) {
            level_name(b->provided), b->ranks, b->opt.pin ? "true" : "false");
 }
 
+void add_figure(struct bench *b, const char *name, double value) {
+    if (b->more_count == MAX_MORE) {
+        fprintf(stderr, "mtbench: no room for the figure %s\n", name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    b->more[b->more_count].name = name;
+    b->more[b->more_count++].value = value;
+}
+
 void report_measurement(const struct bench *b) {
     if (b->rank != 0) return;
     int reps = b->opt.reps;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Finds circles of imports between the modules of a crate.
+"""Finds circles of imports between the modules of a crate, and between the files of a C program.
 
     ci/circles.py [--crate NAME]... [--except NAME]... [--folders] [--edges]
 
 The script prints every circle with the lines that close it, and exits with 1 if there is one. `ci/imports.py` says
-what counts as an import. NAME is a package (`heddle-sync`) or its folder (`sync`). `--edges` prints all imports
-instead of the circles alone. `ci/crates.py` prints the size of every crate beside its circles.
+what counts as an import, `ci/c_imports.py` in C, where each folder with one `main` is a program. NAME is a package
+(`heddle-sync`) or its folder (`sync`), or the path of such a folder (`bench`). `--edges` prints all imports instead of
+the circles alone. `ci/crates.py` prints the size of every crate beside its circles.
 
 With `--folders` siblings are compared too: the module `a` with all below it may not import from its sibling `b` if
 `b` imports from `a`, even when no two files do.
@@ -13,10 +14,12 @@ With `--folders` siblings are compared too: the module `a` with all below it may
 
 import argparse
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from c_imports import Program  # noqa: E402
 from imports import Crate  # noqa: E402
 
 BASE = Path(__file__).resolve().parent.parent
@@ -85,7 +88,7 @@ def all_circles(crate, folders):
     }
     for members in circles(shown):
         yield f"{len(members)} files", members, shown
-    if folders:
+    if folders and isinstance(crate, Crate):
         for parent, level in sorted(sibling_edges(crate, edges).items()):
             for members in circles(level):
                 yield f"{len(members)} modules in `{'::'.join(('crate', *parent))}`", members, level
@@ -116,25 +119,36 @@ def crates_of(folder):
     return [Crate(root) for root in roots if root.is_file()]
 
 
+def programs():
+    """The C programs of several files: their folders, and what is in them."""
+    listed = subprocess.run(["git", "ls-files", "*.c"], cwd=BASE, capture_output=True, text=True, check=True).stdout
+    found = {}
+    for folder in sorted({Path(file).parent for file in listed.splitlines()}):
+        program = Program(BASE / folder)
+        if program.is_one():
+            found[str(folder)] = program
+    return found
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Finds circles of imports between the modules of a crate.")
-    parser.add_argument("--crate", action="append", metavar="NAME", help="look at this crate only")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--crate", action="append", metavar="NAME", help="look at this crate or C program only")
     parser.add_argument("--except", action="append", default=[], dest="left_out", metavar="NAME")
     parser.add_argument("--folders", action="store_true", help="compare sibling modules, with all below them, too")
     parser.add_argument("--edges", action="store_true", help="print every import between two files")
     options = parser.parse_args()
 
-    folders = packages()
-    known = {name: name for name in folders} | {folder.name: name for name, folder in folders.items()}
+    folders, in_c = packages(), programs()
+    known = {name: name for name in [*folders, *in_c]} | {folder.name: name for name, folder in folders.items()}
     for name in [*(options.crate or []), *options.left_out]:
         if name not in known:
             parser.error(f"no crate is called {name}")
-    wanted = {known[name] for name in options.crate} if options.crate else set(folders)
+    wanted = {known[name] for name in options.crate} if options.crate else {*folders, *in_c}
     wanted -= {known[name] for name in options.left_out}
 
     count = 0
     for package in sorted(wanted):
-        for crate in crates_of(folders[package]):
+        for crate in [in_c[package]] if package in in_c else crates_of(folders[package]):
             if options.edges:
                 for source, target in sorted(crate.edges()):
                     print(f"{source.relative_to(BASE)} -> {target.relative_to(BASE)}")

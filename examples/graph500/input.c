@@ -1,29 +1,14 @@
 #include "input.h"
 
+#include "edge_reader.h"
 #include "fatal.h"
+#include "matrix_market.h"
 #include "progress.h"
 
 #include <mpi.h>
 #include <stdlib.h>
 
 static const uint64_t LABEL_MAX = (UINT64_C(1) << 48) - 1; /* the specification's 48 bits */
-
-void edge_reader_add(struct edge_reader *reader, uint64_t u, uint64_t v)
-{
-    struct edge_list *list = reader->list;
-    if (list->count == reader->capacity) {
-        reader->capacity = reader->capacity < 1024 ? 1024 : reader->capacity * 2;
-        list->items = grow("the edge list", list->items, reader->capacity, sizeof *list->items);
-    }
-    list->items[list->count++] = (struct edge){u, v};
-    if (list->count % 65536 == 0) {
-        const struct lines *lines = &reader->lines;
-        double done = lines->bytes_total > 0
-                          ? (double)lines->bytes_read / (double)lines->bytes_total
-                          : -1;
-        progress_show(done, "reading the graph");
-    }
-}
 
 static int compare_labels(const void *a, const void *b)
 {

@@ -13,25 +13,11 @@
 #define GRAPH500_INPUT_H
 
 #include "edges.h"
-#include "lines.h"
 
 #include <stdbool.h>
 
 /* Rank 0 reads, all edges are in its share. Collective: false on all processes if the file is
  * wrong, after a message from rank 0 that says where. */
 bool read_graph(const char *path, int rank, struct edge_list *list);
-
-/* Used by the two readers. */
-struct edge_reader {
-    struct lines lines;
-    struct edge_list *list;
-    uint64_t capacity;
-};
-
-void edge_reader_add(struct edge_reader *reader, uint64_t u, uint64_t v);
-
-/* matrix_market.c: reads the rest of a file whose first line is the current one. */
-bool matrix_market_begins(const char *first_line);
-bool read_matrix_market(struct edge_reader *reader);
 
 #endif

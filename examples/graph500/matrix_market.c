@@ -1,6 +1,6 @@
 /* Matrix Market exchange format, coordinate form (R. Boisvert, R. Pozo, K. Remington,
  * "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996). */
-#include "input.h"
+#include "matrix_market.h"
 
 #include <ctype.h>
 #include <string.h>
