@@ -80,16 +80,16 @@ fn install() {
     });
 }
 
-/// Does what the platform does once per process, at its first use. A thread that is stopped in the middle of it would
-/// keep the others out: of the dynamic linker, which new threads need as well, or of a `OnceLock`.
+/// Does what the platform does once per process, at its first use. A thread that is stopped in the middle of
+/// it would keep the others out: of the dynamic linker, which new threads need as well, or of a `OnceLock`.
 fn look_up_all() {
     let _ = (Native::hardware_thread(), Native::has_core_claims(), Native::is_asymmetric());
     let _ = Native::ticks_to_ns(Native::ns_to_ticks(1));
     Native::heavy(Scope::Process);
 }
 
-/// Does what a thread does at its first allocation and with its first pool: it takes locks of the C library that all
-/// threads share.
+/// Does what a thread does at its first allocation and with its first pool: it takes locks of the C library
+/// that all threads share.
 fn look_up_own() {
     static POOL: LazyLock<LocalPool<u64>> = LazyLock::new(|| LocalPool::new(Pool::new(|| 0)));
     drop(POOL.take());
