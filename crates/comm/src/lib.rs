@@ -1,12 +1,12 @@
 //! Communicators, and the objects that belong to them: groups, info, attributes, error handlers, topologies,
 //! datatypes and operators.
 //!
-//! The crate stands on `heddle-message`, whose contexts and VNIs a communicator names, and on
-//! `heddle-objects`, whose tables hold the objects. `heddle-p2p`, `heddle-collective` and `heddle-engine`
-//! work on these objects; `heddle-abi` puts the standard's functions on top. Here they are made, read and
-//! described: no function sends a message, so making a communicator is the engine's. Functions return
-//! [`error::Result`]; handles are plain words. A module uses only modules that stand above it in this
-//! table.
+//! The crate stands on `heddle-message`, whose contexts and VNIs a communicator names, on `heddle-objects`,
+//! whose tables hold the objects, and on `heddle-blackboard`, of which a communicator may have one.
+//! `heddle-p2p`, `heddle-collective` and `heddle-engine` work on these objects; `heddle-abi` puts the
+//! standard's functions on top. Here they are made, read and described: no function sends a message, so
+//! making a communicator is the engine's. Functions return [`error::Result`]; handles are plain words. A
+//! module uses only modules that stand above it in this table.
 //!
 //! | module | idea |
 //! |---|---|
@@ -18,14 +18,12 @@
 //! | [`lifetime`] | the lifetime in use, and the collector |
 //! | [`memory_kinds`] | the kinds of memory that buffers may be in |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
-//! | [`blackboard`] | memory that the processes of a communicator share |
 //! | [`machines`] | the machines of a communicator's processes |
 //! | `comm` | communicators: [`CommRef`], [`Comm`] |
 //! | [`reference_counts`] | references that requests count, under `naive` and `suppress` |
 
 pub mod attached_buffer;
 pub mod attribute;
-pub mod blackboard;
 mod comm;
 pub mod datatype;
 pub mod errhandler;

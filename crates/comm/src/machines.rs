@@ -3,7 +3,7 @@
 //! Each machine has a **leader**, the lowest of its ranks. In an operation by leaders the ranks of a machine
 //! act among themselves, and the leaders among themselves; so only leaders use the network.
 
-use crate::blackboard::Place;
+use heddle_blackboard::Place;
 use std::collections::HashMap;
 
 /// The machines of a communicator's ranks, as one of its processes knows them. They have numbers, in the

@@ -4,7 +4,7 @@ use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::Blocks;
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 
 /// This rank's block must be in the receive buffer already.

@@ -7,7 +7,7 @@ use crate::choices::choices;
 use crate::conversation::Conversation;
 use crate::data::{Elements, Part, Reduction};
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, InPieces, fold_all};
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 
 /// Returns false if the vector is too long for it; then nothing has happened.

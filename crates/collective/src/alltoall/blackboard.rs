@@ -5,7 +5,7 @@ use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::{Blocks, Part};
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 
 /// `send` is `None` if the blocks that arrive replace those that leave: then they must be short enough to

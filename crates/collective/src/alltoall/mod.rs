@@ -11,7 +11,7 @@ use super::choices::choices;
 use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts, TypedParts};
 use super::messages::tag;
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 

@@ -3,7 +3,7 @@
 //! twice, and the rank waits until they have done so.
 
 use crate::conversation::{Conversation, OnBlackboard};
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 

@@ -3,13 +3,13 @@
 //! makes, take three to four times as long as a copy from mapped memory (`docs/measurements.md`, 25).
 
 use crate::conversation::OnBlackboard;
-use heddle_comm::blackboard::{self, Limits, Span};
+use heddle_blackboard::{Limits, Span};
 
 /// How many rounds a rank publishes before it reads, where all publish. With more processes than cores
 /// it so does more between two switches.
 const AHEAD: u32 = 6;
 
-const _: () = assert!(AHEAD <= blackboard::AHEAD);
+const _: () = assert!(AHEAD <= heddle_blackboard::AHEAD);
 
 /// Data in parts.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@
 use crate::basic::{InParts, Offer};
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 

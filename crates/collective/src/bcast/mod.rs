@@ -12,7 +12,7 @@ use super::conversation::{Conversation, Leaders};
 use super::data::Part;
 use super::messages::tag;
 use super::ranks::Circle;
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 

@@ -1,4 +1,4 @@
-//! Operations on a communicator's blackboard ([`heddle_comm::blackboard`]), step by step.
+//! Operations on a communicator's blackboard ([`heddle_blackboard`]), step by step.
 //!
 //! | file | idea |
 //! |---|---|

@@ -3,7 +3,7 @@
 use super::step::{RoundStep, Source, Target};
 use crate::data::Combiner;
 use crate::messages::{Messages, disagreement};
-use heddle_comm::blackboard::{Blackboard, Data, Published, Round, Span};
+use heddle_blackboard::{Blackboard, Data, Published, Round, Span};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 use heddle_message::served_copy::ServedCopy;

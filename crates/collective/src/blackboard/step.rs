@@ -1,7 +1,7 @@
 //! What a rank does in a round on the blackboard, as data.
 
 use crate::data::Combiner;
-use heddle_comm::blackboard::Span;
+use heddle_blackboard::Span;
 use heddle_message::buffer::Buffer;
 
 /// A step in a round, which [`Rounds`](super::Rounds) carry out. Rounds are counted from the operation's

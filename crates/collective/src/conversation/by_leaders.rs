@@ -6,7 +6,7 @@
 use super::description::{Conversation, Form};
 use super::subgroup::{Leaders, Subgroup};
 use crate::data::Reduction;
-use heddle_comm::blackboard::Blackboard;
+use heddle_blackboard::Blackboard;
 use heddle_comm::machines::Machines;
 use heddle_model::counters::{self, Event};
 use heddle_settings::Algorithm;

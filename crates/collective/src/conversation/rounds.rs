@@ -4,7 +4,7 @@ use super::description::{Conversation, Form};
 use crate::blackboard::{RoundStep, Rounds, Source, Target, on_blackboard};
 use crate::data::{Elements, Reduction};
 use crate::steps::Step;
-use heddle_comm::blackboard::{Blackboard, Limits, Round, Span};
+use heddle_blackboard::{Blackboard, Limits, Round, Span};
 use heddle_message::buffer::Buffer;
 use heddle_message::progress::ended_promptly;
 use heddle_settings::Algorithm;

@@ -1,6 +1,6 @@
 //! Ranks of a communicator that act among themselves: those of a machine, or the leaders of the machines.
 
-use heddle_comm::blackboard::Blackboard;
+use heddle_blackboard::Blackboard;
 use heddle_comm::machines::Machines;
 
 /// Ranks that act among themselves.

@@ -12,7 +12,7 @@ use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts};
 use super::messages::tag;
 use super::ranks::Circle;
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 use heddle_settings::Algorithm;

@@ -6,7 +6,7 @@
 
 pub(super) mod tag;
 
-use heddle_comm::blackboard::Blackboard;
+use heddle_blackboard::Blackboard;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;

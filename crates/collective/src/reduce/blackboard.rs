@@ -9,7 +9,7 @@ use crate::choices::choices;
 use crate::conversation::Conversation;
 use crate::data::{Elements, Part, Reduction};
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, InPieces, OwnOperands};
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 
 /// `destination`: where the root wants the result. Returns false if the vector is too long for it; then

@@ -16,7 +16,7 @@ use super::conversation::Conversation;
 use super::data::{Part, Reduction};
 use super::messages::tag;
 use super::shared_reduction::Chunks;
-use heddle_comm::blackboard::Limits;
+use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use kind::Kind;
 

@@ -2,7 +2,7 @@
 
 use crate::basic::even_pieces;
 use crate::blackboard::Source;
-use heddle_comm::blackboard::{self, Limits};
+use heddle_blackboard::{AHEAD, Limits};
 use std::ops::Range;
 
 /// A vector in chunks.
@@ -111,7 +111,7 @@ pub(super) fn of_others(pieces: &[Piece], rank: usize) -> Piece {
 /// others are copied. So twice as many rounds are in flight.
 const CHUNKS_AHEAD: u32 = 4;
 
-const _: () = assert!(2 * CHUNKS_AHEAD <= blackboard::AHEAD);
+const _: () = assert!(2 * CHUNKS_AHEAD <= AHEAD);
 
 /// The rounds of a vector whose chunks are computed in pieces: one for the operands of each chunk, and one
 /// for the pieces of its result. They are numbered as they are published.

@@ -6,8 +6,8 @@
 use super::step::{Prompt, Step};
 use crate::blackboard::on_blackboard_from_now_on;
 use crate::messages::{Among, Message};
+use heddle_blackboard::{Blackboard, Limits};
 use heddle_comm::CommRef;
-use heddle_comm::blackboard::{Blackboard, Limits};
 use heddle_comm::datatype::KeptType;
 use heddle_message::buffer::Buffer;
 use std::mem::{replace, take};

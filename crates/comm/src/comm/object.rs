@@ -2,13 +2,13 @@
 
 use crate::attached_buffer::Attached;
 use crate::attribute::Attributes;
-use crate::blackboard;
 use crate::errhandler::ErrhandlerCell;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::machines::Machines;
 use crate::session::Session;
 use crate::topology::Topology;
+use heddle_blackboard::Place;
 use heddle_message::context::Context;
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -39,7 +39,7 @@ pub struct Comm {
     /// The numbers of its collective operations.
     pub operations: Operations,
     /// Its blackboard.
-    pub blackboard: blackboard::Place,
+    pub blackboard: Place,
     /// Its machines, if there are several, and leaders are of use. Its processes learn of them when they
     /// agree that it has no blackboard.
     pub machines: OnceLock<Box<Machines>>,
@@ -93,7 +93,7 @@ impl Comm {
             info: Mutex::default(),
             topology: None,
             operations: Operations::default(),
-            blackboard: blackboard::Place::default(),
+            blackboard: Place::default(),
             machines: OnceLock::new(),
             bsend_buffer: Mutex::default(),
             offers: OnceLock::new(),

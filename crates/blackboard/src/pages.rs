@@ -1,7 +1,7 @@
 //! Memory for data that do not fit into a cell. A process allocates its own when it first publishes such
 //! data, and maps that of another one when it first looks at such data.
 
-use super::cell::{DEPTH, KINDS_OF_PAGES, Range};
+use crate::cell::{DEPTH, KINDS_OF_PAGES, Range};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{SharedMemory, SharedRange};
@@ -35,17 +35,17 @@ heddle_platform::per_process! {
 
 /// Counts a blackboard that this process has allocated, as long as it is there.
 #[derive(Debug)]
-pub(super) struct Allocated {
+pub(crate) struct Allocated {
     before: usize,
 }
 
 impl Allocated {
-    pub(super) fn count() -> Allocated {
+    pub(crate) fn count() -> Allocated {
         Allocated { before: BLACKBOARDS.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// The bytes of a slot on its third pages.
-    pub(super) fn slot(&self, processes: usize) -> usize {
+    pub(crate) fn slot(&self, processes: usize) -> usize {
         if self.before >= FEW_BLACKBOARDS {
             SECOND
         } else if processes <= FEW_PROCESSES {
@@ -85,7 +85,7 @@ fn spare(bytes: usize) -> Option<SharedMemory> {
 
 /// The pages of all processes, of one size.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(crate) struct Pages {
     slot: usize,
     slots: u32,
     /// `None` if there is no memory for them.
@@ -95,12 +95,12 @@ pub(super) struct Pages {
 
 impl Pages {
     /// The bytes of a slot on the pages of each kind, for `third` on the third.
-    pub(super) fn slots(third: usize) -> [usize; KINDS_OF_PAGES] {
+    pub(crate) fn slots(third: usize) -> [usize; KINDS_OF_PAGES] {
         [FIRST, SECOND, third.max(SECOND)]
     }
 
     /// Pages with slots of that many bytes, which are not allocated yet.
-    pub(super) fn new(slot: usize, processes: usize) -> Pages {
+    pub(crate) fn new(slot: usize, processes: usize) -> Pages {
         let others = (0..processes).map(|_| OnceLock::new()).collect();
         let slots = if slot == FIRST { FIRST_SLOTS } else { SLOTS };
         Pages { slot, slots, own: OnceLock::new(), others }
@@ -111,26 +111,26 @@ impl Pages {
     }
 
     /// How many slots there are.
-    pub(super) fn depth(&self) -> u32 {
+    pub(crate) fn depth(&self) -> u32 {
         self.slots
     }
 
     /// The bytes of a slot.
     #[inline(always)]
-    pub(super) fn slot(&self) -> usize {
+    pub(crate) fn slot(&self) -> usize {
         self.slot
     }
 
     /// Where data of `len` bytes go in a round, from the start of the pages: in the round's slot, each time
     /// behind those of the time before, so that they come to lines that nobody has read for long.
-    pub(super) fn offset(&self, round: u32, len: usize) -> usize {
+    pub(crate) fn offset(&self, round: u32, len: usize) -> usize {
         let room = len.next_multiple_of(LINE).max(LINE);
         let times = (round / self.slots) as usize;
         (round % self.slots) as usize * self.slot + times % (self.slot / room).max(1) * room
     }
 
     /// The pages of this process, and where it tells the others of them.
-    pub(super) fn own(&self, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
+    pub(crate) fn own(&self, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
         self.own
             .get_or_init(|| {
                 let memory = spare(self.bytes()).or_else(|| domain.fabric().allocate(self.bytes()).ok())?;
@@ -144,7 +144,7 @@ impl Pages {
     }
 
     /// The pages of a process that has published data on them.
-    pub(super) fn of(&self, rank: usize, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
+    pub(crate) fn of(&self, rank: usize, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
         self.others[rank]
             .get_or_init(|| {
                 let (offset, len) = (words.offset.load(Ordering::Relaxed), words.len.load(Ordering::Relaxed));
@@ -158,7 +158,7 @@ impl Pages {
 /// The number of the pages for `len` bytes, which are within the limits, in a round. Once the communicator
 /// has lived for a while, all but the shortest data go to the third: those are quicker, but take longer to
 /// allocate.
-pub(super) fn kind_for(len: usize, round: u32, pages: &[Pages; KINDS_OF_PAGES]) -> usize {
+pub(crate) fn kind_for(len: usize, round: u32, pages: &[Pages; KINDS_OF_PAGES]) -> usize {
     match pages.iter().position(|pages| len <= pages.slot) {
         Some(0) => 0,
         Some(1) if round < ROUNDS_BEFORE_THIRD => 1,

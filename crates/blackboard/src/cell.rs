@@ -6,17 +6,17 @@ use heddle_sync::queues::publications::{Finished, Mark, Waiting};
 use heddle_transport::SharedMemory;
 
 /// How far a process may be ahead of the others in lane 0, and in another lane.
-pub(super) const DEPTH: u32 = 128;
-pub(super) const LANE_DEPTH: u32 = 16;
+pub(crate) const DEPTH: u32 = 128;
+pub(crate) const LANE_DEPTH: u32 = 16;
 /// How many persistent operations have a lane.
-pub(super) const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 const LINE: usize = 64;
 /// Pages with short slots, longer ones and the longest.
-pub(super) const KINDS_OF_PAGES: usize = 3;
+pub(crate) const KINDS_OF_PAGES: usize = 3;
 
 /// Bytes of data in a cell.
-pub(super) const ROOM: usize = LINE - 16;
+pub(crate) const ROOM: usize = LINE - 16;
 
 const CELLS: usize = DEPTH as usize + LANES * LANE_DEPTH as usize;
 /// The bytes of a process's part.
@@ -24,7 +24,7 @@ const PART: usize = size_of::<Words>() + CELLS * size_of::<Cell>();
 
 /// Where the data of a round are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Where {
+pub(crate) enum Where {
     /// In the cell.
     Here,
     /// On the pages of this kind, at the offset that lies in the cell.
@@ -54,7 +54,7 @@ impl Where {
 /// What a process publishes in a round.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     mark: Mark,
     /// The upper half is [`Where`] the data are.
     what: AtomicU32,
@@ -73,19 +73,19 @@ const PLACE: u32 = 16;
 impl Cell {
     /// Where the data of the cell begin.
     #[inline(always)]
-    pub(super) fn data(&self) -> *mut u8 {
+    pub(crate) fn data(&self) -> *mut u8 {
         self.data.get().cast()
     }
 
     /// Where the address of exposed data is, or the offset of data on pages.
     #[inline(always)]
-    pub(super) fn address(&self) -> *mut u64 {
+    pub(crate) fn address(&self) -> *mut u64 {
         self.data().cast()
     }
 
     /// Makes the cell, whose data are there, visible.
     #[inline(always)]
-    pub(super) fn publish(&self, round: u32, what: u32, len: usize, place: Where) {
+    pub(crate) fn publish(&self, round: u32, what: u32, len: usize, place: Where) {
         // Relaxed: the mark brings them along.
         self.what.store(what | place.number() << PLACE, Ordering::Relaxed);
         self.len.store(len as u64, Ordering::Relaxed);
@@ -94,7 +94,7 @@ impl Cell {
 
     /// What was published in a round.
     #[inline(always)]
-    pub(super) fn look(&self, round: u32) -> Option<(u32, usize, Where)> {
+    pub(crate) fn look(&self, round: u32) -> Option<(u32, usize, Where)> {
         if !self.mark.is_published(round) {
             return None;
         }
@@ -113,9 +113,9 @@ impl Cell {
 /// A range of the job's file, once it is there.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Range {
-    pub(super) offset: AtomicU64,
-    pub(super) len: AtomicU64,
+pub(crate) struct Range {
+    pub(crate) offset: AtomicU64,
+    pub(crate) len: AtomicU64,
 }
 
 /// The words of a process.
@@ -146,21 +146,21 @@ const _: () = assert!(size_of::<Head>() == LINE);
 
 /// A blackboard's memory.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     memory: SharedMemory,
 }
 
 impl Layout {
     /// The bytes for this number of processes.
-    pub(super) fn len(processes: usize) -> usize {
+    pub(crate) fn len(processes: usize) -> usize {
         LINE + processes * PART
     }
 
-    pub(super) fn new(memory: SharedMemory) -> Layout {
+    pub(crate) fn new(memory: SharedMemory) -> Layout {
         Layout { memory }
     }
 
-    pub(super) fn memory(&self) -> &SharedMemory {
+    pub(crate) fn memory(&self) -> &SharedMemory {
         &self.memory
     }
 
@@ -173,12 +173,12 @@ impl Layout {
 
     /// The word in which processes say that they wait for room.
     #[inline(always)]
-    pub(super) fn waiting(&self) -> &Waiting {
+    pub(crate) fn waiting(&self) -> &Waiting {
         &self.head().waiting
     }
 
     /// The bytes of a slot on the last pages, as the process that has allocated the blackboard chose them.
-    pub(super) fn slot(&self) -> &AtomicU32 {
+    pub(crate) fn slot(&self) -> &AtomicU32 {
         &self.head().slot
     }
 
@@ -197,7 +197,7 @@ impl Layout {
 
     /// The rounds of a lane that a process has finished.
     #[inline(always)]
-    pub(super) fn finished(&self, rank: usize, lane: u32) -> &Finished {
+    pub(crate) fn finished(&self, rank: usize, lane: u32) -> &Finished {
         match lane {
             0 => &self.words(rank).finished,
             lane => &self.words(rank).lanes.0[lane as usize - 1],
@@ -206,19 +206,19 @@ impl Layout {
 
     /// Where a process's pages are.
     #[inline(always)]
-    pub(super) fn pages_of(&self, rank: usize, number: usize) -> &Range {
+    pub(crate) fn pages_of(&self, rank: usize, number: usize) -> &Range {
         &self.words(rank).pages[number]
     }
 
     /// Whether a process does not look at the blackboard any more.
-    pub(super) fn left(&self, rank: usize) -> &AtomicU32 {
+    pub(crate) fn left(&self, rank: usize) -> &AtomicU32 {
         &self.words(rank).left
     }
 
     /// The cell of a process for a round.
     #[expect(clippy::cast_ptr_alignment, reason = "cells are lines, and the memory begins on a page")]
     #[inline(always)]
-    pub(super) fn cell(&self, rank: usize, lane: u32, round: u32) -> &Cell {
+    pub(crate) fn cell(&self, rank: usize, lane: u32, round: u32) -> &Cell {
         let index = match lane {
             0 => round % DEPTH,
             lane => DEPTH + (lane - 1) * LANE_DEPTH + round % LANE_DEPTH,

@@ -1,186 +1,20 @@
-//! The blackboard of a communicator: memory that its processes share, on which each writes for all others.
-//!
-//! Collective operations on it go in **rounds** ([`heddle_sync::queues::publications`]): a process
-//! [publishes](Blackboard::publish) its data in a cell of its own, [looks](Blackboard::look) at those of the
-//! others, and [finishes](Blackboard::finish) the round. No message is sent, and no process does anything in
-//! another one's place, so with more processes than cores a round takes one switch of each process.
-//!
-//! Rounds go in **lanes**, each with cells and numbers of its own. In lane 0 all operations follow each
-//! other as the program begins them. The other lanes belong to one persistent operation each, since those
-//! may be started in any order.
-//!
-//! ```text
-//!   line 0         who waits for room │ how long the slots of pages are
-//!   each process   a line: rounds finished, and where its pages are │ a line: the same rounds of the other lanes
-//!                  the cells of lane 0 │ the cells of the other lanes
-//! ```
-//!
-//! A cell has room for a few numbers. Larger data lie in pages, memory that a process allocates when it needs
-//! it first. Longer ones yet are published in pieces, a round each, or they are
-//! [exposed](Blackboard::expose): the process publishes their address, and the readers copy them straight
-//! from its memory.
-//!
-//! | file | idea |
-//! |---|---|
-//! | `cell.rs` | where the words and cells are |
-//! | `pages.rs` | memory for larger data |
-//! | `retired.rs` | blackboards of freed communicators, on which other processes may still read |
+//! A communicator's blackboard, as one of its processes has it.
 
-mod cell;
-mod pages;
-mod retired;
-
-pub use pages::AHEAD;
-pub use retired::Place;
-
-use cell::{Cell, DEPTH, KINDS_OF_PAGES, LANE_DEPTH, LANES, Layout};
+use crate::cell::{self, Cell, DEPTH, KINDS_OF_PAGES, LANE_DEPTH, LANES, Layout};
+use crate::exposed::{copy_from, copy_to};
+use crate::limits::Limits;
+use crate::pages::{self, Allocated, Pages};
+use crate::published::{Data, Published, Round, Span};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::queues::publications::{Finished, Room};
-use heddle_transport::{SharedRange, single_copy};
-use pages::{Allocated, Pages};
+use heddle_transport::SharedRange;
 use std::io;
 
 /// Below that many bytes a message is quicker than a copy by the kernel.
 const LEAST_EXPOSED: usize = 8 << 10;
-/// The bytes of exposed data that are copied at once to memory with gaps.
-const PIECE: usize = 16 << 10;
-
-/// What an operation can publish in a lane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The most bytes in a round.
-    pub bytes: usize,
-    /// The most parts of a vector, each in a round.
-    pub parts: u32,
-    /// Data of this many bytes or more may be exposed, if the processes can copy from each other's memory.
-    pub exposed: Option<usize>,
-}
-
-impl Limits {
-    /// Returns true if data of that many bytes can be read in one round, by computing nothing with them.
-    #[inline(always)]
-    #[must_use]
-    pub fn takes(&self, bytes: usize) -> bool {
-        bytes <= self.bytes || self.exposed.is_some_and(|least| bytes >= least)
-    }
-
-    /// Returns true if data of that many bytes can be published, in as many rounds as there may be parts.
-    #[inline(always)]
-    #[must_use]
-    pub fn takes_in_parts(&self, bytes: usize) -> bool {
-        bytes.div_ceil(self.bytes) <= self.parts as usize
-    }
-
-    /// Returns true if long data can be exposed, but not be published in parts.
-    #[inline(always)]
-    #[must_use]
-    pub fn exposes_only(&self) -> bool {
-        self.parts == 1 && self.exposed.is_some()
-    }
-
-    /// Returns true if data of any number of bytes can be read in one round, by computing nothing with them.
-    #[inline(always)]
-    #[must_use]
-    pub fn takes_all(&self) -> bool {
-        self.exposed.is_some_and(|least| least <= self.bytes + 1)
-    }
-}
-
-/// A span of bytes of data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// Where it begins.
-    pub start: usize,
-    /// Its bytes.
-    pub len: usize,
-}
-
-impl Span {
-    /// All the data of a buffer.
-    #[inline(always)]
-    #[must_use]
-    pub fn of(buffer: &Buffer) -> Span {
-        Span { start: 0, len: buffer.len() }
-    }
-}
-
-/// The pieces in which exposed data of `len` bytes are copied from and to memory with gaps.
-fn pieces(len: usize) -> impl Iterator<Item = Span> {
-    (0..len).step_by(PIECE).map(move |start| Span { start, len: PIECE.min(len - start) })
-}
-
-/// Copies data at `address` in the memory of a process to a buffer.
-fn copy_from(pid: u32, address: u64, room: &Buffer) -> io::Result<()> {
-    if let Some(at) = room.contiguous() {
-        // SAFETY: the buffer is valid for its length.
-        return unsafe { single_copy::read(pid, address, at, room.len()) };
-    }
-    let mut memory = [0u8; PIECE];
-    for Span { start: offset, len } in pieces(room.len()) {
-        let piece = &mut memory[..len];
-        // SAFETY: the array has the length given.
-        unsafe { single_copy::read(pid, address + offset as u64, piece.as_mut_ptr(), piece.len()) }?;
-        room.write(offset, piece);
-    }
-    Ok(())
-}
-
-/// Copies the data of a buffer to `address` in the memory of a process.
-fn copy_to(pid: u32, address: u64, data: &Buffer) -> io::Result<()> {
-    if let Some(at) = data.contiguous() {
-        // SAFETY: the buffer is valid for its length.
-        return unsafe { single_copy::write(pid, address, at, data.len()) };
-    }
-    let mut piece = [0u8; PIECE];
-    for Span { start: offset, len } in pieces(data.len()) {
-        // SAFETY: the array has room for that many bytes.
-        unsafe { data.copy_part_out(offset, piece.as_mut_ptr(), len) };
-        // SAFETY: so many bytes of the array were written.
-        unsafe { single_copy::write(pid, address + offset as u64, piece.as_mut_ptr(), len) }?;
-    }
-    Ok(())
-}
-
-/// A round of a lane.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Round {
-    lane: u32,
-    number: u32,
-}
-
-impl Round {
-    /// The round that follows it after `rounds` − 1 others.
-    #[inline(always)]
-    #[must_use]
-    pub fn after(self, rounds: u32) -> Round {
-        Round { number: self.number.wrapping_add(rounds), ..self }
-    }
-}
-
-/// What a process has published in a round.
-#[derive(Debug)]
-pub struct Published {
-    /// What the process does in this round: a number that all processes should publish.
-    pub what: u32,
-    /// Bytes of data, or of those of which they are a part.
-    pub len: usize,
-    /// Where they are.
-    pub data: Data,
-}
-
-/// Where published data are until the caller finishes the round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Data {
-    /// Here, aligned for every basic type.
-    Mapped(*const u8),
-    /// At this address in the memory of the process that has published them.
-    Exposed(u64),
-    /// There was no memory for them, or they cannot be mapped.
-    Nowhere,
-}
 
 /// A lane, as this process knows it.
 #[derive(Debug, Default)]
@@ -570,7 +404,7 @@ impl Blackboard {
 
     /// Leaves the blackboard if all processes have finished all rounds that this one has begun: then nobody
     /// looks at its pages. Rank 0 leaves last, for the blackboard is its memory. Returns true if it has left.
-    fn leave(&self) -> bool {
+    pub(crate) fn leave(&self) -> bool {
         let mut others = (0..self.processes.len()).filter(|&rank| rank != self.rank);
         if self.rank == 0 {
             return others.all(|rank| self.layout.left(rank).load(Ordering::Acquire) != 0);

@@ -1,7 +1,7 @@
 //! The blackboards of freed communicators. A process that has finished all its rounds may be ahead of the
 //! others, so it gives its memory back only when those have finished them, too.
 
-use super::Blackboard;
+use crate::board::Blackboard;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 heddle_platform::per_process! {
