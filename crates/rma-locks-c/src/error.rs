@@ -1,8 +1,8 @@
 //! Statuses, and the last error of a thread in words.
 
+use heddle_c_interface::{LastError, Outcome, failure};
 use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char};
-use std::ptr;
+use std::ffi::{CStr, c_char};
 
 /// The outcome of a call.
 #[repr(C)]
@@ -34,49 +34,40 @@ pub enum Status {
     MpiFailed = 11,
 }
 
-const TEXTS: [(Status, &CStr); 12] = [
-    (Status::Ok, c"done"),
-    (Status::Busy, c"busy"),
-    (Status::TimedOut, c"timed out"),
-    (Status::NullPointer, c"null pointer"),
-    (Status::UnknownKind, c"unknown kind"),
-    (Status::WrongArgument, c"wrong argument"),
-    (Status::Disagreement, c"the processes disagree"),
-    (Status::NotHolder, c"the caller does not hold the lock"),
-    (Status::WouldDeadlock, c"the calling thread would wait for itself"),
-    (Status::NotSupported, c"not supported by this kind"),
-    (Status::NotReady, c"MPI is not initialised, or is finalised"),
-    (Status::MpiFailed, c"a function of MPI failed"),
-];
+impl Outcome for Status {
+    const BUSY: Status = Status::Busy;
+    const TIMED_OUT: Status = Status::TimedOut;
+    const NULL_POINTER: Status = Status::NullPointer;
+    const TEXTS: &'static [(Status, &'static CStr)] = &[
+        (Status::Ok, c"done"),
+        (Status::Busy, c"busy"),
+        (Status::TimedOut, c"timed out"),
+        (Status::NullPointer, c"null pointer"),
+        (Status::UnknownKind, c"unknown kind"),
+        (Status::WrongArgument, c"wrong argument"),
+        (Status::Disagreement, c"the processes disagree"),
+        (Status::NotHolder, c"the caller does not hold the lock"),
+        (Status::WouldDeadlock, c"the calling thread would wait for itself"),
+        (Status::NotSupported, c"not supported by this kind"),
+        (Status::NotReady, c"MPI is not initialised, or is finalised"),
+        (Status::MpiFailed, c"a function of MPI failed"),
+    ];
+
+    fn number(self) -> i32 {
+        self as i32
+    }
+}
+
+/// A failed call: its status, and the reason in words.
+pub type Failure = heddle_c_interface::FailedCall<Status>;
 
 thread_local! {
-    static LAST: RefCell<CString> = RefCell::default();
-}
-
-/// A failed call: its status, and the reason.
-#[derive(Debug)]
-pub struct Failure {
-    /// The status that the call returns.
-    pub status: Status,
-    /// The text for [`heddle_rma_last_error`].
-    pub words: String,
-}
-
-impl Failure {
-    pub(crate) fn new(status: Status, words: impl Into<String>) -> Failure {
-        Failure { status, words: words.into() }
-    }
+    static LAST: LastError = RefCell::default();
 }
 
 /// Ends a call, and remembers the reason if it failed.
 pub(crate) fn finish(call: &str, result: Result<Status, Failure>) -> Status {
-    result.unwrap_or_else(|failure| {
-        // A name from C may hold any character but NUL, and our own texts have none either.
-        let words = CString::new(format!("{call}: {}", failure.words)).unwrap_or_default();
-        // A thread that is ending has no last error any more.
-        let _ = LAST.try_with(|last| *last.borrow_mut() = words);
-        failure.status
-    })
+    failure::finish(&LAST, call, result)
 }
 
 /// The reason for this thread's last failed call, in a sentence; empty if none has failed.
@@ -84,12 +75,11 @@ pub(crate) fn finish(call: &str, result: Result<Status, Failure>) -> Status {
 /// Valid until this thread's next failed call.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_rma_last_error() -> *const c_char {
-    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or_else(|_| c"".as_ptr())
+    failure::last_error(&LAST)
 }
 
 /// A status in a few words. Never null; for a number that is no status the text says so.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_rma_status_text(status: i32) -> *const c_char {
-    let found = TEXTS.iter().find(|(known, _)| *known as i32 == status);
-    found.map_or(c"not a status".as_ptr(), |(_, text)| ptr::from_ref(*text).cast())
+    failure::text::<Status>(status)
 }

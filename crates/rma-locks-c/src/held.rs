@@ -21,21 +21,11 @@ use crate::options::{Settings, agree};
 use crate::pause::Pause;
 use crate::remote::RemoteLock;
 use crate::words::Words;
+use heddle_c_interface::Patience;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::{clock, thread};
 use heddle_sync::{Mutex, RawLock, TimedLock};
 use std::fmt;
-
-/// How long a thread waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// Until the lock is the caller's.
-    Endless,
-    /// Not at all.
-    None,
-    /// Until the clock shows this time, in nanoseconds.
-    Until(u64),
-}
 
 /// See the [module](self).
 pub struct Held {
@@ -95,11 +85,11 @@ impl Held {
                     _ => self.turn.try_acquire(),
                 };
                 if turn.is_none() {
-                    return Ok(given_up(patience));
+                    return Ok(patience.given_up());
                 }
                 if !self.attempts(false, patience) {
                     self.end_turn();
-                    return Ok(given_up(patience));
+                    return Ok(patience.given_up());
                 }
             }
         }
@@ -124,7 +114,7 @@ impl Held {
             Patience::Endless => self.remote.acquire(&self.words, true),
             Patience::None | Patience::Until(_) => {
                 if !self.attempts(true, patience) {
-                    return Ok(given_up(patience));
+                    return Ok(patience.given_up());
                 }
             }
         }
@@ -195,10 +185,6 @@ impl Held {
         // (for end_writing: invariant 1).
         unsafe { self.turn.release(()) };
     }
-}
-
-fn given_up(patience: Patience) -> Status {
-    if patience == Patience::None { Status::Busy } else { Status::TimedOut }
 }
 
 fn not_holder(words: &str) -> Failure {

@@ -19,7 +19,6 @@
 //! | [`pause`] | how a process waits between two looks at a word |
 //! | [`error`] | statuses, and the last error of a thread in words |
 //! | `mpi` | the functions of MPI that are used |
-//! | `pointer` | the one place that reads pointers from C |
 //!
 //! `include/heddle_rma_locks.h` is made from these files by `cbindgen` (`tests/header.rs`).
 //!
@@ -34,7 +33,6 @@ pub mod lock;
 mod mpi;
 pub mod options;
 pub mod pause;
-mod pointer;
 mod remote;
 pub mod topology;
 pub mod words;

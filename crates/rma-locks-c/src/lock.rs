@@ -1,12 +1,12 @@
 //! The functions `heddle_rma_lock_*`.
 
 use crate::error::{Failure, Status, finish};
-use crate::held::{Held, Patience};
+use crate::held::Held;
 use crate::kind;
 use crate::mpi::{self, Comm, Group};
 use crate::options::{Options, Settings};
-use crate::pointer;
-use heddle_platform::clock;
+use heddle_c_interface::Patience;
+use heddle_c_interface::pointer;
 use std::ffi::c_char;
 use std::fmt;
 
@@ -88,11 +88,6 @@ unsafe fn with(
     finish(call, lock.and_then(|lock| operation(&lock.0)))
 }
 
-/// Turns a time-out into a deadline. More than 580 years are for ever.
-fn until(timeout_ns: u64) -> Patience {
-    Patience::Until(clock::now_ns().saturating_add(timeout_ns))
-}
-
 /// Waits until the calling thread may write.
 ///
 /// # Safety
@@ -130,7 +125,7 @@ pub unsafe extern "C" fn heddle_rma_lock_acquire_write_timed(
     lock: *mut LockHandle,
     timeout_ns: u64,
 ) -> Status {
-    let write = |held: &Held| held.write(until(timeout_ns));
+    let write = |held: &Held| held.write(Patience::of_ns(timeout_ns));
     // SAFETY: the caller's promise.
     unsafe { with("heddle_rma_lock_acquire_write_timed", lock, write) }
 }
@@ -183,7 +178,7 @@ pub unsafe extern "C" fn heddle_rma_lock_acquire_read_timed(
     lock: *mut LockHandle,
     timeout_ns: u64,
 ) -> Status {
-    let read = |held: &Held| held.read(until(timeout_ns));
+    let read = |held: &Held| held.read(Patience::of_ns(timeout_ns));
     // SAFETY: the caller's promise.
     unsafe { with("heddle_rma_lock_acquire_read_timed", lock, read) }
 }

@@ -3,8 +3,8 @@
 use crate::error::{Failure, Status};
 use crate::kind::{Kind, NAMES};
 use crate::mpi::Group;
-use crate::pointer;
 use crate::topology::{self, Topology};
+use heddle_c_interface::pointer;
 use std::ffi::c_char;
 
 /// How a lock is made. A structure of zeros stands for the defaults, and so does 0 for each number.

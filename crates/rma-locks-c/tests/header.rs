@@ -2,8 +2,8 @@
 //!
 //! `HEDDLE_UPDATE_HEADER=1 cargo test -p heddle-rma-locks-c --test header` writes it anew.
 
-use std::path::Path;
-use std::{env, fs};
+#[path = "../../c-interface/tests/header/mod.rs"]
+mod header;
 
 const ABOVE: &str = "\
 /* Distributed locks over remote memory access for C programs with MPI.
@@ -37,22 +37,5 @@ const ABOVE: &str = "\
 
 #[test]
 fn the_header_is_up_to_date() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let header = folder.join("include/heddle_rma_locks.h");
-    let mut config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("cbindgen.toml");
-    config.header = Some(ABOVE.to_owned());
-    let bindings = cbindgen::Builder::new().with_crate(folder).with_config(config).generate();
-    let mut made = Vec::new();
-    bindings.expect("cbindgen understands the sources").write(&mut made);
-    // rustdoc's heading means little in C.
-    let made = String::from_utf8(made).expect("a header is text").replace("# Safety", "The caller promises:");
-    if env::var_os("HEDDLE_UPDATE_HEADER").is_some() {
-        fs::write(&header, &made).expect("the header can be written");
-    }
-    let there = fs::read_to_string(&header).unwrap_or_default();
-    assert!(
-        there == made,
-        "{} is out of date: HEDDLE_UPDATE_HEADER=1 cargo test -p heddle-rma-locks-c --test header",
-        header.display()
-    );
+    header::compare(env!("CARGO_PKG_NAME"), env!("CARGO_MANIFEST_DIR"), "heddle_rma_locks.h", ABOVE);
 }

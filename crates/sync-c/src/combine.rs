@@ -2,7 +2,7 @@
 //! value, or by a dedicated thread.
 
 use crate::error::{Failure, Status, finish};
-use crate::pointer;
+use heddle_c_interface::pointer;
 use heddle_combining::{Combining, DsmSynch, LockQueue, OffloadThread, dsm_synch, lock_queue};
 use heddle_locks::mcs::StrictMcs;
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -249,13 +249,13 @@ pub unsafe extern "C" fn heddle_combine_try_run(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_combine_destroy(combine: *mut CombineHandle) -> Status {
     // SAFETY: the caller's promise.
-    let Ok(handle) = (unsafe { pointer::handle(combine, "combine") }) else { return Status::Ok };
+    let Some(handle) = (unsafe { pointer::borrow(combine) }) else { return Status::Ok };
     if handle.running.0.load(Ordering::Relaxed) == Native::thread_id() {
         let failure = Failure::new(Status::WouldDeadlock, "called from inside one of its operations");
         return finish("heddle_combine_destroy", Err(failure));
     }
     // SAFETY: from heddle_combine_create, and not used any more, by the caller's promise.
-    unsafe { pointer::take_back(combine) };
+    drop(unsafe { pointer::take_back(combine) });
     Status::Ok
 }
 

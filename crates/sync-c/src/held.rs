@@ -9,22 +9,12 @@
 //!    that ends while it holds the lock leaves it held for ever, as with any mutex.
 
 use crate::error::{Failure, Status};
+use heddle_c_interface::Patience;
 use heddle_locks::kinds::{LockName, LockSettings, Recipe};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_sync::{CachePadded, Native, Platform, RawLock};
 use std::fmt;
-
-/// How long a thread waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// Until the lock is the caller's.
-    Endless,
-    /// Not at all.
-    None,
-    /// Until the clock shows this time.
-    Until(u64),
-}
 
 /// The class in which a thread waits; for most kinds the two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +113,7 @@ impl<R: Recipe> AnyLock for Held<R> {
             (Patience::Until(deadline_ns), _) => self.acquire_until(class, deadline_ns)?,
         };
         let Some(token) = token else {
-            return Ok(if patience == Patience::None { Status::Busy } else { Status::TimedOut });
+            return Ok(patience.given_up());
         };
         self.holder.store(me, Ordering::Relaxed);
         // SAFETY: the caller holds the lock (invariant 1).

@@ -32,7 +32,8 @@ pub(crate) fn names() -> &'static CStr {
 mod tests {
     use super::{make, names};
     use crate::Status;
-    use crate::held::{Class, Patience};
+    use crate::held::Class;
+    use heddle_c_interface::Patience;
     use heddle_locks::kinds::LockName;
 
     #[test]

@@ -11,7 +11,6 @@
 //! | [`held`] | a lock that stores its token and knows its holder |
 //! | [`combine`] | `heddle_combine_*`, and the kinds of combining by name |
 //! | [`error`] | statuses, and the last error of a thread in words |
-//! | `pointer` | the one place that reads pointers from C |
 //!
 //! `include/heddle_sync.h` is made from these files by `cbindgen` (`tests/header.rs` makes it and says when
 //! it is out of date).
@@ -21,6 +20,5 @@ pub mod error;
 pub mod held;
 pub mod kinds;
 pub mod lock;
-mod pointer;
 
 pub use error::Status;

@@ -1,11 +1,11 @@
 //! The functions `heddle_lock_*`.
 
 use crate::error::{Failure, Status, finish};
-use crate::held::{AnyLock, Class, Patience};
+use crate::held::{AnyLock, Class};
 use crate::kinds;
-use crate::pointer;
+use heddle_c_interface::Patience;
+use heddle_c_interface::pointer;
 use heddle_locks::kinds::LockName;
-use heddle_platform::clock;
 use std::ffi::c_char;
 use std::fmt;
 
@@ -66,11 +66,6 @@ unsafe fn acquire(call: &str, lock: *const LockHandle, class: Class, patience: P
     }
 }
 
-/// Turns a time-out into a deadline. More than 580 years are for ever.
-fn until(timeout_ns: u64) -> Patience {
-    Patience::Until(clock::now_ns().saturating_add(timeout_ns))
-}
-
 /// Waits until the lock is the caller's; in the class that goes first, if the kind has classes.
 ///
 /// # Safety
@@ -102,7 +97,7 @@ pub unsafe extern "C" fn heddle_lock_try_acquire(lock: *mut LockHandle) -> Statu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_acquire_timed", lock, Class::High, until(timeout_ns)) }
+    unsafe { acquire("heddle_lock_acquire_timed", lock, Class::High, Patience::of_ns(timeout_ns)) }
 }
 
 /// Does the same as `heddle_lock_acquire` in the class that stands back. For kinds without
@@ -136,7 +131,7 @@ pub unsafe extern "C" fn heddle_lock_try_acquire_low(lock: *mut LockHandle) -> S
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_low_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_acquire_low_timed", lock, Class::Low, until(timeout_ns)) }
+    unsafe { acquire("heddle_lock_acquire_low_timed", lock, Class::Low, Patience::of_ns(timeout_ns)) }
 }
 
 /// Gives the lock back. Returns `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it;
@@ -161,7 +156,7 @@ pub unsafe extern "C" fn heddle_lock_release(lock: *mut LockHandle) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_has_waiters(lock: *const LockHandle) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { pointer::handle(lock, "lock") }.is_ok_and(|lock| lock.0.has_waiters())
+    unsafe { pointer::borrow(lock) }.is_some_and(|lock| lock.0.has_waiters())
 }
 
 /// Ends a free lock; null is allowed. Returns `HEDDLE_STATUS_BUSY` if a thread holds it: then it lives on. No
@@ -173,12 +168,12 @@ pub unsafe extern "C" fn heddle_lock_has_waiters(lock: *const LockHandle) -> boo
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_destroy(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
-    match unsafe { pointer::handle(lock, "lock") } {
-        Err(_) => Status::Ok,
-        Ok(held) if held.0.is_held() => Status::Busy,
-        Ok(_) => {
+    match unsafe { pointer::borrow(lock) } {
+        None => Status::Ok,
+        Some(held) if held.0.is_held() => Status::Busy,
+        Some(_) => {
             // SAFETY: from heddle_lock_create, and not used any more, by the caller's promise.
-            unsafe { pointer::take_back(lock) };
+            drop(unsafe { pointer::take_back(lock) });
             Status::Ok
         }
     }

@@ -1,0 +1,17 @@
+//! What the C interfaces of Heddle's locks share: `heddle_sync.h` and `heddle_rma_locks.h`.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`failure`] | statuses, and the last error of a thread in words |
+//! | [`patience`] | how long a thread waits |
+//! | [`pointer`] | the one place that reads pointers from C |
+//!
+//! `tests/header/mod.rs` compares a header with what `cbindgen` makes of the sources; the tests of both
+//! crates include it.
+
+pub mod failure;
+pub mod patience;
+pub mod pointer;
+
+pub use failure::{FailedCall, LastError, Outcome};
+pub use patience::Patience;
