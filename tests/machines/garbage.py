@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Connects to every TCP port that somebody listens to in this network namespace, and writes garbage.
 
-  garbage.py SEED
+  garbage.py SEED [FILE]
 
-Prints how many ports there were. The listeners are libfabric's; what they make of garbage is their matter, but the job goes on.
+Prints how many ports there were. The listeners are libfabric's; what they make of garbage is their matter, but the
+job goes on. FILE is made when all is written.
 """
 
 import pathlib
@@ -34,6 +35,8 @@ def main():
                     stranger.sendall(bytes(chance.randrange(256) for _ in range(length)))
             except OSError:
                 pass  # refused, or closed in the middle: both are answers
+    for file in sys.argv[2:]:
+        pathlib.Path(file).touch()
     print(f"garbage to {len(targets)} ports")
 
 

@@ -32,7 +32,7 @@ on_first() { # on_first ARGUMENT..: Heddle's mpiexec on the first of two machine
     on 2 1 env -u HYDRA_HOST_FILE -u PRTE_MCA_prte_default_hostfile \
         HYDRA_LAUNCHER_EXEC="$work/bare" PRTE_MCA_plm_ssh_agent="$work/bare" \
         PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 HEDDLE_UNEXPECTED_BYTES=1234567 INHERITED=yes \
-        timeout 60 env PATH="$path" "$mpiexec" "$@" 2>&1
+        timeout "$hangs_after" env PATH="$path" "$mpiexec" "$@" 2>&1
 }
 need_machines
 

@@ -20,7 +20,7 @@ fi
 
 # PRRTE gives PMIX_PREFIX to the ranks of the first machine alone, so the others load the PMIx that is installed, which may be of
 # another version.
-on_prrte() { PMIX_PREFIX=$openmpi PRTE_PREFIX=$openmpi on "$1" "$2" timeout 60 "${@:3}"; }
+on_prrte() { PMIX_PREFIX=$openmpi PRTE_PREFIX=$openmpi on "$1" "$2" timeout "$hangs_after" "${@:3}"; }
 need_machines
 
 mkdir -p "$work"
@@ -54,7 +54,7 @@ programs 2 1 '^(abort_code|error_fatal|sessions_errors)' || exit
 for how in killed exits; do
     begin=$SECONDS
     on_prrte 2 1 env HEDDLE_PEER_TIMEOUT=off "${prterun[@]}" -n 2 "$ring" "$how" >/dev/null 2>&1 && fail "ring $how: no error"
-    [ $((SECONDS - begin)) -lt 30 ] || fail "ring $how: the job went on for $((SECONDS - begin)) s"
+    [ $((SECONDS - begin)) -lt "$hangs_after" ] || fail "ring $how: the job went on for $((SECONDS - begin)) s"
     pgrep -f "^$ring" >/dev/null && fail "ring $how: ranks stay behind"
     echo "ok   ring $how"
 done

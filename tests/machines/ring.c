@@ -1,7 +1,7 @@
 // A token goes round all ranks; every rank says on how many machines they are. Barriers go by leaders where machines have several
 // ranks, as the launcher has told. With the argument `killed`, the last rank is killed in the middle while the others wait for
-// it; with `exits` it exits, and all have had a session before. With `long`, rank 0 says when half is done, and the token goes
-// round more often.
+// it; with `exits` it exits, and all have had a session before. With `until FILE`, rank 0 says when the token has gone round a thousand times, and
+// it goes on until the file exists.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,11 +43,17 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(machine, &local);
     first = local == 0;
     MPI_Allreduce(&first, &machines, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    int rounds = strcmp(how, "long") == 0 ? 100000 : 1000;
-    for (int round = 0; round < rounds; round++) {
-        if (rounds > 1000 && rank == 0 && round == 1000) {
-            printf("on the way\n");
-            fflush(stdout);
+    const char *until = argc > 2 && strcmp(how, "until") == 0 ? argv[2] : NULL;
+    int round = 0, last = 1000;
+    for (; round < last; round++) {
+        if (until && round == last - 1) {
+            if (rank == 0 && last == 1000) {
+                printf("on the way\n");
+                fflush(stdout);
+            }
+            int goes_on = rank == 0 && access(until, F_OK) != 0;
+            MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+            if (goes_on) last += 100;
         }
         if (round == 500 && rank == size - 1) {
             if (strcmp(how, "killed") == 0) raise(SIGKILL);
@@ -68,7 +74,7 @@ int main(int argc, char **argv) {
     }
     if (rank == 0) {
         printf("%d ranks on %d machines: the token was passed on %d times\n", size, machines, token);
-        if (token != rounds * (size - 1)) MPI_Abort(MPI_COMM_WORLD, 1);
+        if (token != last * (size - 1)) MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Comm_free(&machine);
     MPI_Finalize();

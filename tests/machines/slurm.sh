@@ -13,11 +13,11 @@ ring=$work/ring
 cd "$here/../.." || exit
 
 # in_slurm PROTOCOL MACHINES RANKS ARGUMENT..: srun
-in_slurm() { timeout 60 srun --mpi="$1" -N "$2" -n "$3" "${@:4}" 2>&1; }
+in_slurm() { timeout "$hangs_after" srun --mpi="$1" -N "$2" -n "$3" "${@:4}" 2>&1; }
 
-# ends WHAT BEGIN: fails if the job that began then went on for 30 s, or ranks are left.
+# ends WHAT BEGIN: fails if the job that began then did not end by itself, or ranks are left.
 ends() {
-    [ $((SECONDS - $2)) -lt 30 ] || fail "$1: the job went on for $((SECONDS - $2)) s"
+    [ $((SECONDS - $2)) -lt "$hangs_after" ] || fail "$1: the job went on for $((SECONDS - $2)) s"
     ! pgrep -f "^$work/" >/dev/null || fail "$1: ranks stay behind"
     echo "ok   $1"
 }
@@ -86,7 +86,7 @@ left() {
     grep -q slurmstepd "/proc/$step/comm" || fail "$1: the ranks are no children of slurmstepd"
     kill -KILL "$step"
     # A rank that is no child of this shell says nothing to it when it ends.
-    while pgrep -f "^$work/" >/dev/null && [ $((SECONDS - begin)) -lt 30 ]; do sleep 0.05; done
+    while pgrep -f "^$work/" >/dev/null && [ $((SECONDS - begin)) -lt "$hangs_after" ]; do sleep 0.05; done
     ends "$1: a killed slurmstepd" "$begin"
     kill -KILL "$srun"
     exec {said}<&-

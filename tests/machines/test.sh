@@ -39,7 +39,7 @@ refused() { # refused WORDS VARIABLE=VALUE..: in the background
     local words=$1 said
     shift
     {
-        fails env "$@" timeout 60 "$hydra" -n 2 "$ring"
+        fails env "$@" timeout "$hangs_after" "$hydra" -n 2 "$ring"
         grep -q "$words" <<<"$said" || fail "$*: $said"
         echo "ok   $*"
     } &
@@ -50,7 +50,7 @@ refused "HEDDLE_FABRIC.*pigeon.*tcp" HEDDLE_FABRIC=pigeon
 refused "libfabric has no provider cxi.*it has .*tcp" HEDDLE_FABRIC=cxi
 refused "on moon0.*it has" HEDDLE_FABRIC_DOMAIN=moon0
 refused "HEDDLE_PEER_TIMEOUT.*from 1 to 86400, or off" HEDDLE_PEER_TIMEOUT=0
-fails timeout 60 "$hydra" -n 1 -env HEDDLE_FABRIC udp\;ofi_rxd "$ring" : -n 1 -env HEDDLE_FABRIC tcp\;ofi_rxm "$ring"
+fails timeout "$hangs_after" "$hydra" -n 1 -env HEDDLE_FABRIC udp\;ofi_rxd "$ring" : -n 1 -env HEDDLE_FABRIC tcp\;ofi_rxm "$ring"
 grep -q "its network is .* and this process's is .*set HEDDLE_FABRIC" <<<"$said" || fail "two providers: $said"
 echo "ok   two providers"
 for check in "${checks[@]}"; do wait "$check" || exit; done
@@ -58,7 +58,7 @@ for check in "${checks[@]}"; do wait "$check" || exit; done
 # Each rank tells the machines apart, and the shape of the machines does not matter.
 for shape in "2 1 5 pmi" "3 2 7 pmi2" "4 1 4 auto"; do
     read -r machines each ranks bootstrap <<<"$shape"
-    said=$(on "$machines" "$each" env HEDDLE_BOOTSTRAP="$bootstrap" timeout 60 "$hydra" -n "$ranks" "$ring" 2>&1) || fail "ring: $shape: $said"
+    said=$(on "$machines" "$each" env HEDDLE_BOOTSTRAP="$bootstrap" timeout "$hangs_after" "$hydra" -n "$ranks" "$ring" 2>&1) || fail "ring: $shape: $said"
     grep -q "^$ranks ranks on $machines machines: .* $((1000 * (ranks - 1))) times" <<<"$said" || fail "ring: $shape: $said"
     echo "ok   ring of $ranks ranks on $machines machines, $each a machine, HEDDLE_BOOTSTRAP=$bootstrap"
 done
@@ -68,36 +68,36 @@ done
 
 # Long messages are read from the sender's memory, and only they.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/long" "$here/long.c" || fail "long.c does not compile"
-said=$(on 2 1 timeout 60 "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "long: $said"
+said=$(on 2 1 timeout "$hangs_after" "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "long: $said"
 echo "ok   $said"
 
 # Small messages that share a packet leave even if their sender calls MPI no more; beats would send them, too.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/linger" "$here/linger.c" || fail "linger.c does not compile"
 rm -f "$build/tests/machines/arrived"
-said=$(on 2 1 env HEDDLE_PEER_TIMEOUT=off timeout 60 "$hydra" -n 2 "$build/tests/machines/linger" "$build/tests/machines/arrived" 2>&1) || fail "linger: $said"
+said=$(on 2 1 env HEDDLE_PEER_TIMEOUT=off timeout "$hangs_after" "$hydra" -n 2 "$build/tests/machines/linger" "$build/tests/machines/arrived" 2>&1) || fail "linger: $said"
 echo "ok   $said"
 
 # A rank that waits for another machine sleeps.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/idle" "$here/idle.c" || fail "idle.c does not compile"
-said=$(on 2 1 timeout 60 "$hydra" -n 2 "$build/tests/machines/idle" 2>&1) || fail "idle: $said"
+said=$(on 2 1 timeout "$hangs_after" "$hydra" -n 2 "$build/tests/machines/idle" 2>&1) || fail "idle: $said"
 echo "ok   $said"
 
 # Ranks of a job that one does not talk to cost it next to nothing.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/large_job" "$here/large_job.c" || fail "large_job.c does not compile"
-said=$(on 1 2 timeout 100 python3 "$here/large_job.py" "$build/tests/machines/large_job" 2>&1) || fail "large_job: $said"
+said=$(on 1 2 timeout "$hangs_after" python3 "$here/large_job.py" "$build/tests/machines/large_job" 2>&1) || fail "large_job: $said"
 echo "ok   $said"
 
 # A rank that is killed ends the job everywhere, and nothing stays behind.
 begin=$SECONDS
-on 2 1 timeout 60 "$hydra" -n 4 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"
-[ $((SECONDS - begin)) -lt 30 ] || fail "a killed rank: the job went on for $((SECONDS - begin)) s"
+on 2 1 timeout "$hangs_after" "$hydra" -n 4 "$ring" killed >/dev/null 2>&1 && fail "a killed rank: no error"
+[ $((SECONDS - begin)) -lt "$hangs_after" ] || fail "a killed rank: the job went on for $((SECONDS - begin)) s"
 echo "ok   a killed rank"
 
 # So does a machine that fails, or is cut off; then the ranks find out themselves. The programs end on both sides.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/lost" "$here/lost.c" || fail "lost.c does not compile"
-lost() { # lost kill|cut: what it printed; fails if the job goes on for 40 s, or something stays behind
+lost() { # lost kill|cut: what it printed; fails if the job does not end, or something stays behind
     python3 "$here/with_machines.py" --machines 2 --ranks-each 2 --when "all have met" "$1" -- \
-        env HEDDLE_PEER_TIMEOUT=3 timeout 40 "$hydra" -n 4 "$build/tests/machines/lost" 2>&1
+        env HEDDLE_PEER_TIMEOUT=3 timeout "$hangs_after" "$hydra" -n 4 "$build/tests/machines/lost" 2>&1
     case $? in 0 | 99 | 124) return 1 ;; esac
 }
 said=$(lost kill) || fail "a machine that fails: $said"
@@ -122,7 +122,7 @@ done
 "$build/bin/mpicc" -O1 -pthread -o "$build/tests/machines/survive" "$here/survive.c" || fail "survive.c does not compile"
 survive() { # survive MODEL: what it printed
     python3 "$here/with_machines.py" --machines 3 --ranks-each 2 --when "all have met" cut --when "ranks go on" mend -- \
-        env HEDDLE_MODEL="$1" HEDDLE_PEER_TIMEOUT=2 timeout 40 "$hydra" -n 6 "$build/tests/machines/survive" 2>&1
+        env HEDDLE_MODEL="$1" HEDDLE_PEER_TIMEOUT=2 timeout "$hangs_after" "$hydra" -n 6 "$build/tests/machines/survive" 2>&1
 }
 for model in per-vni-mutex lock-free offload; do
     said=$(survive "$model") || fail "a cut link that is survived under $model: $said"
@@ -133,14 +133,15 @@ done
 # A rank that has never heard of the lost one is told.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/hearsay" "$here/hearsay.c" || fail "hearsay.c does not compile"
 said=$(python3 "$here/with_machines.py" --machines 3 --when "all have met" cut --when "has heard of it" mend -- \
-    env HEDDLE_PEER_TIMEOUT=1 timeout 40 "$hydra" -n 3 "$build/tests/machines/hearsay" 2>&1) || fail "a loss that others tell: $said"
+    env HEDDLE_PEER_TIMEOUT=1 timeout "$hangs_after" "$hydra" -n 3 "$build/tests/machines/hearsay" 2>&1) || fail "a loss that others tell: $said"
 grep -q "has heard of it" <<<"$said" || fail "a loss that others tell: $said"
 echo "ok   a loss that others tell"
 
-# Strangers that write garbage to the ports change nothing.
+# Strangers that write garbage to the ports change nothing. The ring goes on until they have.
 seed=${HEDDLE_TEST_SEED:-$RANDOM}
-said=$(python3 "$here/with_machines.py" --machines 2 --when "on the way" "python3 $here/garbage.py $seed" -- \
-    timeout 60 "$hydra" -n 2 "$ring" long 2>&1) || fail "garbage $seed: $said"
+rm -f "$build/tests/machines/written"
+said=$(python3 "$here/with_machines.py" --machines 2 --when "on the way" "python3 $here/garbage.py $seed $build/tests/machines/written" -- \
+    timeout "$hangs_after" "$hydra" -n 2 "$ring" until "$build/tests/machines/written" 2>&1) || fail "garbage $seed: $said"
 grep -q "garbage to [1-9]" <<<"$said" || fail "garbage $seed: $said"
 echo "ok   $(grep garbage <<<"$said"), seed $seed"
 
@@ -153,13 +154,13 @@ beset() { # beset SECONDS HALF-OPEN [PROVIDER [WORDS ATTACKS]]: the words that t
     # shellcheck disable=SC2016  # the inner shell's variables
     said=$(on 2 2 env HEDDLE_FABRIC="${3:-auto}" sh -c '
         for machine in 10.77.0.1 10.77.0.2; do
-            "$0/remote" "$machine" python3 "$0/stranger.py" --of beset --seconds 120 --while "$1" --seed "$2" --half-open "$3" --only="$6" &
+            "$0/remote" "$machine" python3 "$0/stranger.py" --of beset --seconds "$7" --while "$1" --seed "$2" --half-open "$3" --only="$6" &
         done
-        timeout 100 "$4" -n 4 "${1%.there}" "$5"
+        timeout "$7" "$4" -n 4 "${1%.there}" "$5"
         status=$?
         rm "$1"
         wait
-        exit $status' "$here" "$there" "$seed" "$2" "$hydra" "$1" "${5-}" 2>&1) || fail "strangers, seed $seed, $*: $said"
+        exit $status' "$here" "$there" "$seed" "$2" "$hydra" "$1" "${5-}" "$hangs_after" 2>&1) || fail "strangers, seed $seed, $*: $said"
     [ "$(grep -o "a stranger: [1-9]" <<<"$said" | wc -l)" = 2 ] || fail "strangers, seed $seed, $*: $said"
     grep -q "${4:-a connection from 10.77.0.[12]:[0-9]* was turned away}" <<<"$said" || fail "strangers, seed $seed, $*: $said"
     echo "ok   strangers, ${3:-auto}: $(grep -o "[0-9]* attacks" <<<"$said" | paste -sd ,), $(grep "did it all" <<<"$said")"
@@ -178,13 +179,13 @@ fi
 # Windows: data, atomics, a target that computes; ranks that wait sleep, also after strangers have written to their ports.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/windows" "$here/windows.c" || fail "windows.c does not compile"
 said=$(python3 "$here/with_machines.py" --machines 2 --ranks-each 2 --when "a window is open" "python3 $here/garbage.py $seed" -- \
-    timeout 60 "$hydra" -n 4 "$build/tests/machines/windows" 2>&1) || fail "windows, garbage $seed: $said"
+    timeout "$hangs_after" "$hydra" -n 4 "$build/tests/machines/windows" 2>&1) || fail "windows, garbage $seed: $said"
 grep -q "garbage to [1-9]" <<<"$said" || fail "windows, garbage $seed: $said"
 echo "ok   $(tail -n 1 <<<"$said")"
 
 # A flush of one rank, and its unlock, wait for no other rank.
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/flush" "$here/flush.c" || fail "flush.c does not compile"
-said=$(on 2 2 timeout 60 "$hydra" -n 4 "$build/tests/machines/flush" 2>&1) || fail "flush: $said"
+said=$(on 2 2 timeout "$hangs_after" "$hydra" -n 4 "$build/tests/machines/flush" 2>&1) || fail "flush: $said"
 echo "ok   $said"
 
 # Collective operations by leaders: 3 ranks and 1; machines in turns; several leaders. Then with messages on each machine, under
@@ -192,7 +193,7 @@ echo "ok   $said"
 "$build/bin/mpicc" -O1 -o "$build/tests/machines/leaders" "$here/leaders.c" || fail "leaders.c does not compile"
 leaders() { # leaders MACHINES RANKS-EACH RANKS [MOST-BYTES [VARIABLE=VALUE..]]
     local machines=$1 each=$2 ranks=$3 most=${4-}
-    said=$(on "$machines" "$each" env "${@:5}" timeout 60 "$hydra" -n "$ranks" "$build/tests/machines/leaders" $most 2>&1) || fail "leaders $*: $said"
+    said=$(on "$machines" "$each" env "${@:5}" timeout "$hangs_after" "$hydra" -n "$ranks" "$build/tests/machines/leaders" $most 2>&1) || fail "leaders $*: $said"
     [ "$most" = -1 ] || grep -q "operations by leaders: [1-9]" <<<"$said" || fail "leaders $*: $said"
     echo "ok   leaders: $*"
 }
@@ -213,7 +214,7 @@ leaders 2 2 4 -1 $(chosen dissemination binomial binomial recursive-doubling bru
 slow() { # slow RANKS-EACH COMMAND..
     python3 "$here/with_machines.py" --machines 2 --ranks-each "$1" --netem "delay 1ms 0.5ms loss 1% reorder 5%" -- "${@:2}"
 }
-said=$(slow 1 timeout 100 "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "a bad network: $said"
+said=$(slow 1 timeout "$hangs_after" "$hydra" -n 2 "$build/tests/machines/long" far 2>&1) || fail "a bad network: $said"
 echo "ok   a bad network: $said"
 
 # Collectives against a naive oracle, and random programs, with any number of ranks per machine.

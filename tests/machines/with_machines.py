@@ -10,7 +10,7 @@ PRTE_MCA_plm_ssh_agent and PRTE_MCA_prte_default_hostfile.
 
 With `--when` the last machine fails once the command has printed a line with that text: its link is cut, or mended again, or
 all of its processes are killed, or those of the launcher there (`daemon`), or the launcher on the first machine (`launcher`), or
-another command runs on the last one. Processes that run in a namespace 15 s after the command's end, launchers left out, are an error (99).
+another command runs on the last one. Processes that run in a namespace a minute after the command's end, launchers left out, are an error (99).
 
 Needs root and Debian's iproute2. Nothing stays behind: neither namespaces, processes in them, nor the control group in which all
 of them run (scheduling_group.py), also after SIGINT or SIGTERM.
@@ -143,8 +143,8 @@ class Machines:
             subprocess.run(["ip", "netns", "exec", self.names[-1], *shlex.split(how)], check=True)
 
     def stay_behind(self):
-        """What runs in the namespaces 15 s from now, or the last that ends before; launchers do not count."""
-        deadline = time.monotonic() + 15
+        """What runs in the namespaces a minute from now, or the last that ends before; launchers do not count."""
+        deadline = time.monotonic() + 60
         while True:
             names = []
             for pid in self.processes():

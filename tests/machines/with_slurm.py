@@ -7,7 +7,7 @@ The machines are network namespaces (with_machines.py). Each has a slurmd; the f
 them use. SLURM_CONF names the configuration; so `srun` of the command finds this Slurm, even if the host has another one.
 
 Needs root, Debian's iproute2, slurmd, slurmctld, slurm-client and munge. Ends with 77, and says what is missing, if one of their
-programs is not there. Processes that run on a machine 15 s after the command's end are an error (99), as in with_machines.py.
+programs is not there. Processes that run on a machine a minute after the command's end are an error (99), as in with_machines.py.
 """
 
 import argparse
