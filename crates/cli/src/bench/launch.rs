@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use rustix::time::{ClockId, clock_gettime};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use super::case::{Case, Effort};
 use super::graph500;
@@ -126,7 +126,7 @@ impl Runner {
             source,
             hint: "",
         })?;
-        let group = Pid::from_child(&child);
+        let group = Pid::from_raw(child.id().cast_signed());
         let (number, to_events) = (self.number, self.to_events.clone());
         thread::spawn(move || {
             // Sending fails only if the run is over, and then the result is not needed.
@@ -176,10 +176,10 @@ impl Runner {
 
     /// Ends the launch: asks the launcher to end, then kills the processes that are left.
     fn end(&self, number: u64, group: Pid, remains: &Remains) -> Option<io::Result<Output>> {
-        for signal in [Signal::TERM, Signal::KILL] {
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
             // The group may be gone already.
-            let _ = kill_process_group(group, signal);
-            if signal == Signal::KILL {
+            let _ = killpg(group, signal);
+            if signal == Signal::SIGKILL {
                 remains.kill();
             }
             let until = Instant::now() + GRACE;
@@ -239,6 +239,5 @@ enum Waited {
 
 /// The clock that the C program reads too.
 fn monotonic_ns() -> i64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
+    heddle_platform::clock::now_ns().cast_signed()
 }

@@ -12,7 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, wait};
+use nix::sys::prctl::set_child_subreaper;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
 
 const VARIABLE: &str = "HEDDLE_BENCH_RUN";
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -30,7 +33,7 @@ impl Remains {
     /// Starts to watch, before the launch.
     pub(crate) fn watch(number: u64) -> Self {
         // If the kernel does not support this, init adopts orphans as usual.
-        let _ = set_child_subreaper(Some(getpid()));
+        let _ = set_child_subreaper(true);
         Self { mark: format!("{}-{number}", process::id()), files_before: shared_files().collect() }
     }
 
@@ -46,7 +49,7 @@ impl Remains {
 
     /// Waits for orphans that have ended; called after the launcher itself was waited for.
     pub(crate) fn reap(&self) {
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        while !matches!(waitpid(None, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive) | Err(_)) {}
     }
 
     /// Kills every process that carries the mark.
@@ -56,7 +59,7 @@ impl Remains {
             let environment = fs::read(folder.join("environ")).unwrap_or_default();
             if environment.split(|&byte| byte == 0).any(|entry| entry == wanted.as_bytes()) {
                 // It may have ended meanwhile.
-                let _ = kill_process(pid, Signal::KILL);
+                let _ = kill(pid, Signal::SIGKILL);
             }
         }
     }
@@ -88,6 +91,6 @@ fn processes() -> impl Iterator<Item = (Pid, PathBuf)> {
     let entries = fs::read_dir(Path::new("/proc")).into_iter().flatten().flatten();
     entries.filter_map(|entry| {
         let number: i32 = entry.file_name().to_str()?.parse().ok()?;
-        Some((Pid::from_raw(number)?, entry.path()))
+        Some((Pid::from_raw(number), entry.path()))
     })
 }

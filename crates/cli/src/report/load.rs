@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
+use nix::unistd::{SysconfVar, sysconf};
 use serde::{Deserialize, Serialize};
 
 /// Processor time that did not belong to the run, as a share of all cores.
@@ -59,7 +60,9 @@ fn cores() -> usize {
 }
 
 fn ticks_to_seconds(ticks: f64) -> f64 {
-    ticks / rustix::param::clock_ticks_per_second() as f64
+    // 100 is what every kernel of today says.
+    let per_second = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
+    ticks / per_second as f64
 }
 
 /// Seconds all cores were busy, and seconds stolen, since the machine started.

@@ -36,7 +36,10 @@ impl Machine {
         };
         let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let memory_kib = memory.lines().next().and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        let system = rustix::system::uname();
+        let kernel = nix::sys::utsname::uname().map_or_else(
+            |_| "unknown".to_owned(),
+            |system| format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
+        );
         Self {
             processor: field("model name").to_owned(),
             processor_id: format!(
@@ -48,7 +51,7 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             numa_nodes: numa_nodes(),
             memory_mib: memory_kib.unwrap_or(0_u64) / 1024,
-            kernel: format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
+            kernel,
             virtual_machine: field("flags").split(' ').any(|flag| flag == "hypervisor"),
         }
     }
