@@ -24,14 +24,14 @@
 //! | [`doorbells`] | several doorbells, so that a release of a queue lock wakes one waiter of many |
 //! | `head` | the thread at the head of a queue waits for the word before the queue |
 //! | `admission` | that word, with its turns, as [`Fissile`] has it |
-//! | `bias` | what the two locks with a bias share |
+//! | [`bias`] | [`BiasedLock`](bias::BiasedLock): what the two locks with a bias are |
 //!
 //! Every lock is generic over [`Platform`](heddle_platform::Platform), so the model checker runs the sources
 //! that ship (`RUSTFLAGS="--cfg loom" cargo test -p heddle-locks --release --test 'loom_*'`).
 
 pub mod abortable_mcs;
 mod admission;
-mod bias;
+pub mod bias;
 pub mod biased;
 pub mod clh;
 pub mod core_biased;

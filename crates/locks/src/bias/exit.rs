@@ -15,7 +15,7 @@ use heddle_sync::{CachePadded, Next, WaitPolicy};
 
 /// The doorbell of the revoker, and the words that only the revoker writes; see the module above.
 #[derive(Debug)]
-pub(crate) struct Exit<P: Platform> {
+pub struct Exit<P: Platform> {
     left: CachePadded<Doorbell<P>>,
     revoker: CachePadded<Revoker<P>>,
 }

@@ -1,12 +1,22 @@
-//! The part that [`biased`](crate::biased) and [`core_biased`](crate::core_biased) share: it decides which
-//! user of a lock gets its bias, and when, and lets a revoker wait for the thread that is inside by it.
+//! The lock that [`biased`](crate::biased) and [`core_biased`](crate::core_biased) are: a lock with a bias to
+//! an [`Owner`], which is a thread or a core.
 //!
-//! A user is a number: the identity of a thread, or the number of a core.
+//! | file | idea |
+//! |---|---|
+//! | `streak.rs` | which user gets the bias, and when |
+//! | `age.rs` | whether a bias is old enough to be revoked without regret |
+//! | `exit.rs` | a revoker waits for the thread that is inside by the bias |
+//! | `owner.rs` | what a kind of owner does |
+//! | `lock.rs` | [`BiasedLock`] |
 
 mod age;
 mod exit;
+mod lock;
+mod owner;
 mod streak;
 
 pub(crate) use age::BiasAge;
-pub(crate) use exit::Exit;
+pub use exit::Exit;
+pub use lock::BiasedLock;
+pub use owner::{Offer, Owner};
 pub(crate) use streak::{FIRST_STREAK, Streak};

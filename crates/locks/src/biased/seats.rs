@@ -8,7 +8,7 @@ pub(super) const SEATS: usize = 8;
 
 /// The identity of the thread in each seat, 0 for a free seat. The inner lock guards it.
 #[derive(Debug)]
-pub(super) struct Seats([u64; SEATS]);
+pub struct Seats([u64; SEATS]);
 
 impl Seats {
     /// All seats are free.
