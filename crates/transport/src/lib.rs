@@ -33,7 +33,8 @@
 //! | `presence.rs` | which processes have started, and which need their peers to fence |
 //! | `throttle.rs` | flow control of unexpected messages |
 //! | `shared.rs` | the producer of a ring for many threads |
-//! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
+//! | `outbox.rs` | the rings of one VNI to its peers: `Outbox`, `SharedOutbox` |
+//! | `inbox.rs` | the rings from them: `Inbox` |
 //! | `modelled.rs`, `tracked.rs` | a ring for the model checker, and memory that it follows |
 //! | `network` | ports to other machines, through libfabric |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
@@ -50,15 +51,16 @@ mod failure;
 #[cfg(not(loom))]
 mod geometry;
 #[cfg(not(loom))]
+mod inbox;
+#[cfg(not(loom))]
 mod losses;
 #[cfg(not(loom))]
 mod lost_ranks;
-#[cfg(not(loom))]
-mod mailbox;
 #[cfg(loom)]
 pub mod modelled;
 #[cfg(not(loom))]
 mod network;
+mod outbox;
 #[cfg(not(loom))]
 mod presence;
 mod ring;
@@ -82,13 +84,14 @@ pub use failure::{Fail, Failure, Garbage};
 #[cfg(not(loom))]
 pub use geometry::{Geometry, LONGEST_PAYLOAD};
 #[cfg(not(loom))]
-pub use losses::{LOST, Survives};
+pub use inbox::Inbox;
 #[cfg(not(loom))]
-pub use mailbox::{Inbox, Outbox, SharedOutbox};
+pub use losses::{LOST, Survives};
 #[cfg(not(loom))]
 pub use network::{Direction, Exposed, Network, NetworkChoice, RemoteCopy, Strangers};
 #[cfg(not(loom))]
 pub use network::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
+pub use outbox::{Outbox, RingAccess, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};

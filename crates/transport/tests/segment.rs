@@ -2,7 +2,7 @@
 #![cfg(not(loom))]
 
 use heddle_bootstrap::JobControl;
-use heddle_transport::{Envelope, Fabric, Header, Inbox, Outbox};
+use heddle_transport::{Envelope, Fabric, Header, Inbox, Outbox, RingAccess};
 
 /// The ranks of a new job, which propose these numbers of VNIs.
 fn attach<const N: usize>(vnis: [usize; N]) -> [Fabric; N] {

@@ -21,7 +21,7 @@
 
 use heddle_model::{LockFree, Parted, Sectioning, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
-use heddle_transport::{EXTRA_BYTES, Fabric, Header, Outbox, SharedOutbox, Traffic};
+use heddle_transport::{Fabric, Outbox, RingAccess, SharedOutbox};
 use std::fmt::Debug;
 
 /// A sectioning that says whether its rings are in the critical section of their channel.
@@ -68,56 +68,6 @@ pub(crate) enum FromOutside<A> {
     /// Now.
     Open(A),
 }
-
-/// Access to a ring, for one message.
-pub(crate) trait RingAccess {
-    /// Does the same as [`Outbox::send_inline`].
-    fn send_inline(self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool;
-
-    /// Does the same as [`Outbox::send_bulk`].
-    fn send_bulk(
-        self,
-        traffic: Traffic,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool;
-
-    /// Does the same as [`Outbox::send_control`].
-    fn send_control<const BYTES: usize>(self, header: &Header, words: &[u8; BYTES]) -> bool;
-}
-
-/// Access by the ring's own methods.
-macro_rules! ring_access {
-    ($($access:ty => $ring:ident),*) => {
-        $(impl RingAccess for $access {
-            #[inline(always)]
-            fn send_inline(self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
-                $ring::send_inline(self, header, len, fill)
-            }
-
-            #[inline]
-            fn send_bulk(
-                self,
-                traffic: Traffic,
-                header: &Header,
-                len: usize,
-                extra: &[u8; EXTRA_BYTES],
-                fill: impl FnOnce(*mut u8),
-            ) -> bool {
-                $ring::send_bulk(self, traffic, header, len, extra, fill)
-            }
-
-            #[inline]
-            fn send_control<const BYTES: usize>(self, header: &Header, words: &[u8; BYTES]) -> bool {
-                $ring::send_control(self, header, words)
-            }
-        })*
-    };
-}
-
-ring_access!(&mut Outbox => Outbox, &SharedOutbox => SharedOutbox);
 
 /// Declares rules under which the ring is inside of the channel's critical section.
 macro_rules! ring_inside {

@@ -14,7 +14,7 @@
 use super::channel::{Channel, Queued};
 use super::core::Core;
 use super::message::SendArgs;
-use super::ring_access::{FromOutside, RingAccess, Rules};
+use super::ring_access::{FromOutside, Rules};
 use super::step::Entry;
 use super::wire::{self, Rts};
 use crate::buffer::Buffer;
@@ -22,7 +22,7 @@ use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
-use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD, Traffic};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD, RingAccess, Traffic};
 
 /// Data of more bytes is never sent eagerly: the most that a ring takes; the network takes less.
 const EAGER_LIMIT: usize = LONGEST_PAYLOAD;

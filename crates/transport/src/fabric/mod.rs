@@ -427,7 +427,7 @@ fn map(job: &Job, geometry: &Geometry) -> Result<Mapping, TransportError> {
 mod tests {
     use super::*;
     use crate::slot::Envelope;
-    use crate::{Header, Inbox, Outbox};
+    use crate::{Header, Inbox, Outbox, RingAccess};
     use heddle_bootstrap::JobControl;
     use heddle_platform::barrier;
     use std::process::Command;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::vni::Vni;
 use crate::vni::tests::ranks::{self, models, ranks};
-use heddle_transport::{Envelope, Fabric, Header, Outbox, Traffic};
+use heddle_transport::{Envelope, Fabric, Header, Outbox, RingAccess, Traffic};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
