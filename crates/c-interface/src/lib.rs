@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`failure`] | statuses, and the last error of a thread in words |
 //! | [`patience`] | how long a thread waits |
-//! | [`pointer`] | the one place that reads pointers from C |
+//! | [`mod@pointer`] | the one place that reads pointers from C |
 //!
 //! `tests/header/mod.rs` compares a header with what `cbindgen` makes of the sources; the tests of both
 //! crates include it.

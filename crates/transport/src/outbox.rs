@@ -129,7 +129,7 @@ impl Outbox {
         self.connection = ends.map(|(producer, doorbell)| Connection { producer, doorbell });
     }
 
-    /// Does the same as [`send_inline`](Self::send_inline) if that needs neither a connection nor new
+    /// Does the same as [`send_inline`](RingAccess::send_inline) if that needs neither a connection nor new
     /// credits; otherwise returns false and does nothing.
     #[inline(always)]
     pub fn send_promptly(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {

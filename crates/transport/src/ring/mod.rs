@@ -144,7 +144,7 @@ pub struct Producer {
 }
 
 // SAFETY: the pointers lead into a shared mapping that outlives the producer (its `Fabric` is
-// never unmapped while mailboxes exist); moving the single producer to another thread is fine as
+// never unmapped while inboxes and outboxes exist); moving the single producer to another thread is fine as
 // it has no thread-bound state.
 unsafe impl Send for Producer {}
 
