@@ -10,6 +10,7 @@ mod counts;
 mod data;
 mod list;
 mod out;
+mod sets;
 mod status;
 mod text;
 
@@ -18,6 +19,7 @@ pub(crate) use counts::{CountOut, Counts};
 pub(crate) use data::{buffer, buffer_for};
 pub(crate) use list::{List, ListOut, length_of};
 pub(crate) use out::{Out, pointed_to};
+pub(crate) use sets::*;
 pub(crate) use status::{StatusOut, bytes_of, is_cancelled, set_bytes, set_cancelled, status};
 pub(crate) use text::{Text, TextOut};
 

@@ -1,7 +1,7 @@
 //! Partitioned communication.
 
 use super::p2p::check_tag;
-use crate::argument::{List, Out, buffer_for, length_of};
+use crate::argument::{List, Out, PrecvInitArguments, PsendInitArguments, buffer_for, length_of};
 use crate::entry::Express;
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
@@ -10,7 +10,7 @@ use heddle_comm::datatype::TypeRef;
 use heddle_comm::info;
 use heddle_p2p::Attempt;
 use heddle_spec::constants::{MPI_ANY_TAG, MPI_ERR_ARG, MPI_ERR_COUNT};
-use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, RequestHandle};
+use heddle_spec::handle::{DatatypeHandle, InfoHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
 /// The buffer of all partitions, and their number; `count` elements are in each.
@@ -33,47 +33,35 @@ fn divided(
     Ok((datatype, buffer, number))
 }
 
-#[expect(clippy::too_many_arguments, reason = "MPI's")]
 pub(crate) fn psend_init(
-    buf: *const c_void,
-    partitions: c_int,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    tag: c_int,
-    comm: CommHandle,
+    call: PsendInitArguments,
     info: InfoHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
+    let comm = CommRef::from_handle(call.comm.0)?;
     let request = request.variable()?;
     info::hints(info.0)?;
-    let (_datatype, buffer, partitions) = divided(dest, buf, partitions, count, datatype)?;
-    check_tag(tag)?;
-    request.0 = heddle_p2p::psend_init(&comm, buffer, partitions, dest, tag)?;
+    let (_datatype, buffer, partitions) =
+        divided(call.dest, call.buf, call.partitions, call.count, call.datatype)?;
+    check_tag(call.tag)?;
+    request.0 = heddle_p2p::psend_init(&comm, buffer, partitions, call.dest, call.tag)?;
     Ok(())
 }
 
-#[expect(clippy::too_many_arguments, reason = "MPI's")]
 pub(crate) fn precv_init(
-    buf: *mut c_void,
-    partitions: c_int,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
+    call: PrecvInitArguments,
     info: InfoHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
+    let comm = CommRef::from_handle(call.comm.0)?;
     let request = request.variable()?;
     info::hints(info.0)?;
-    let (_datatype, buffer, partitions) = divided(source, buf, partitions, count, datatype)?;
-    if tag != MPI_ANY_TAG {
-        check_tag(tag)?;
+    let (_datatype, buffer, partitions) =
+        divided(call.source, call.buf, call.partitions, call.count, call.datatype)?;
+    if call.tag != MPI_ANY_TAG {
+        check_tag(call.tag)?;
     }
-    request.0 = heddle_p2p::precv_init(&comm, buffer, partitions, source, tag)?;
+    request.0 = heddle_p2p::precv_init(&comm, buffer, partitions, call.source, call.tag)?;
     Ok(())
 }
 

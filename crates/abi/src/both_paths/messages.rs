@@ -5,6 +5,7 @@ use super::seen::{Counted, kind_of, shown, untouched};
 use super::stage::{Address, Comm, GARBAGE, ROOM, Stage, Type, out_unless, status_unless};
 use super::traffic::{buffer, comm_of, drain, end_of, isend};
 use super::way::{Called, Case, call};
+use crate::argument::{RecvArguments, SendArguments, SendrecvArguments};
 use crate::bodies::p2p;
 use crate::entry::running;
 use heddle_comm::{CommRef, Plane};
@@ -168,29 +169,34 @@ impl Message {
         let Message { send, receive, no_status, no_variable, .. } = *self;
         let comm = stage.comm(self.comm);
         let [from, to] = memory;
-        let from = send.address.within(from).cast_const().cast();
-        let to = receive.address.within(to).cast();
-        let (sent, received) = (stage.datatype(send.datatype), stage.datatype(receive.datatype));
+        let outgoing = SendArguments {
+            buf: send.address.within(from).cast_const().cast(),
+            count: send.count,
+            datatype: stage.datatype(send.datatype),
+            dest: send.peer,
+            tag: send.tag,
+            comm,
+        };
+        let incoming = RecvArguments {
+            buf: receive.address.within(to).cast(),
+            count: receive.count,
+            datatype: stage.datatype(receive.datatype),
+            source: receive.peer,
+            tag: receive.tag,
+            comm,
+        };
         let (mut request, mut status, mut flag) = (RequestHandle(GARBAGE), untouched(), -77);
         let (variable, flag_out) =
             (out_unless(no_variable, &mut request), out_unless(no_variable, &mut flag));
         let status_out = status_unless(no_status, &mut status);
         macro_rules! sends {
             ($name:literal, $express:path, $general:path $(, $variable:expr)?) => {
-                call!(called, $name, running, $express, $general,
-                    (from, send.count, sent, send.peer, send.tag, comm $(, $variable)?))
+                call!(called, $name, running, $express, $general, (outgoing $(, $variable)?))
             };
         }
         macro_rules! receives {
             ($name:literal, $express:path, $general:path, $variable:expr) => {
-                call!(
-                    called,
-                    $name,
-                    running,
-                    $express,
-                    $general,
-                    (to, receive.count, received, receive.peer, receive.tag, comm, $variable)
-                )
+                call!(called, $name, running, $express, $general, (incoming, $variable))
             };
         }
         let code = match self.function {
@@ -207,17 +213,19 @@ impl Message {
                 p2p::express_sendrecv,
                 p2p::sendrecv,
                 (
-                    from,
-                    send.count,
-                    sent,
-                    send.peer,
-                    send.tag,
-                    to,
-                    receive.count,
-                    received,
-                    receive.peer,
-                    receive.tag,
-                    comm,
+                    SendrecvArguments {
+                        sendbuf: outgoing.buf,
+                        sendcount: outgoing.count,
+                        sendtype: outgoing.datatype,
+                        dest: outgoing.dest,
+                        sendtag: outgoing.tag,
+                        recvbuf: incoming.buf,
+                        recvcount: incoming.count,
+                        recvtype: incoming.datatype,
+                        source: incoming.source,
+                        recvtag: incoming.tag,
+                        comm,
+                    },
                     status_out
                 )
             ),

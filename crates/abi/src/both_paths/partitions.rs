@@ -4,12 +4,13 @@ use super::draw::Draw;
 use super::seen::shown;
 use super::stage::{GARBAGE, Stage, out};
 use super::way::{Called, Case, call};
+use crate::argument::{PrecvInitArguments, PsendInitArguments};
 use crate::bodies::partitioned;
 use crate::entry::unguarded;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, RequestHandle};
 use std::collections::BTreeSet;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::fmt::Write;
 
 /// The request that a call names.
@@ -96,14 +97,17 @@ impl Case for Partitions {
         let mut bytes: Vec<u8> = vec![0; 4096];
         let mut seen = String::new();
         let (comm, datatype) = (CommHandle(mpi::MPI_COMM_WORLD), DatatypeHandle(self.datatype));
-        let (address, info) = (bytes.as_mut_ptr().cast(), InfoHandle::NULL);
+        let (buf, info) = (bytes.as_mut_ptr().cast::<c_void>(), InfoHandle::NULL);
         let mut request = RequestHandle::NULL;
         let made = out(&mut request);
         if stage.rank == 0 {
-            partitioned::psend_init(address, partitions, count, datatype, dest, 5, comm, info, made)
+            let sent =
+                PsendInitArguments { buf: buf.cast_const(), partitions, count, datatype, dest, tag: 5, comm };
+            partitioned::psend_init(sent, info, made)
         } else {
             let source = if dest == mpi::MPI_PROC_NULL { dest } else { 0 };
-            partitioned::precv_init(address, partitions, count, datatype, source, 5, comm, info, made)
+            let received = PrecvInitArguments { buf, partitions, count, datatype, source, tag: 5, comm };
+            partitioned::precv_init(received, info, made)
         }
         .expect("a partitioned operation");
         for (number, calls) in self.rounds.iter().enumerate() {

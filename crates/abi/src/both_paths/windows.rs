@@ -4,6 +4,9 @@ use super::draw::Draw;
 use super::seen::{Counted, changes};
 use super::stage::{Address, GARBAGE, ROOM, Stage, Type, Win};
 use super::way::{Called, Case, call};
+use crate::argument::{
+    AccumulateArguments, CompareAndSwapArguments, FetchAndOpArguments, GetArguments, PutArguments,
+};
 use crate::bodies::rma;
 use crate::entry::running;
 use heddle_comm::buffer::Buffer;
@@ -66,12 +69,22 @@ fn byte_of(rank: usize, i: usize) -> u8 {
 
 impl Access {
     fn call(&self, stage: &Stage<'_>, called: Called<'_>, memory: &mut [Vec<u8>; 3]) -> i32 {
-        let Access { rank, disp, count, far_count, .. } = *self;
+        let Access { rank, disp, .. } = *self;
         let (win, op) = (stage.win(self.win), OpHandle(self.op));
         let (datatype, far_datatype) = (stage.datatype(self.datatype), stage.datatype(self.far_datatype));
         let [origin, compared, result] = memory;
         let origin = self.origin.within(origin).cast::<c_void>();
-        let from = origin.cast_const();
+        let origin_addr = origin.cast_const();
+        let put = PutArguments {
+            origin_addr,
+            origin_count: self.count,
+            origin_datatype: datatype,
+            target_rank: rank,
+            target_disp: disp,
+            target_count: self.far_count,
+            target_datatype: far_datatype,
+            win,
+        };
         let (compared, result) =
             (self.compared.within(compared).cast_const().cast(), self.result.within(result).cast());
         macro_rules! call_one {
@@ -80,35 +93,65 @@ impl Access {
             };
         }
         match self.function {
-            Put => call_one!(
-                "Put",
-                rma::express_put,
-                rma::put,
-                (from, count, datatype, rank, disp, far_count, far_datatype, win)
-            ),
+            Put => call_one!("Put", rma::express_put, rma::put, (put)),
             Get => call_one!(
                 "Get",
                 rma::express_get,
                 rma::get,
-                (origin, count, datatype, rank, disp, far_count, far_datatype, win)
+                (GetArguments {
+                    origin_addr: origin,
+                    origin_count: put.origin_count,
+                    origin_datatype: datatype,
+                    target_rank: rank,
+                    target_disp: disp,
+                    target_count: put.target_count,
+                    target_datatype: far_datatype,
+                    win,
+                })
             ),
             Accumulate => call_one!(
                 "Accumulate",
                 rma::express_accumulate,
                 rma::accumulate,
-                (from, count, datatype, rank, disp, far_count, far_datatype, op, win)
+                (AccumulateArguments {
+                    origin_addr,
+                    origin_count: put.origin_count,
+                    origin_datatype: datatype,
+                    target_rank: rank,
+                    target_disp: disp,
+                    target_count: put.target_count,
+                    target_datatype: far_datatype,
+                    op,
+                    win,
+                })
             ),
             FetchAndOp => call_one!(
                 "Fetch_and_op",
                 rma::express_fetch_and_op,
                 rma::fetch_and_op,
-                (from, result, datatype, rank, disp, op, win)
+                (FetchAndOpArguments {
+                    origin_addr,
+                    result_addr: result,
+                    datatype,
+                    target_rank: rank,
+                    target_disp: disp,
+                    op,
+                    win,
+                })
             ),
             CompareAndSwap => call_one!(
                 "Compare_and_swap",
                 rma::express_compare_and_swap,
                 rma::compare_and_swap,
-                (from, compared, result, datatype, rank, disp, win)
+                (CompareAndSwapArguments {
+                    origin_addr,
+                    compare_addr: compared,
+                    result_addr: result,
+                    datatype,
+                    target_rank: rank,
+                    target_disp: disp,
+                    win,
+                })
             ),
             Flush => call_one!("Win_flush", rma::express_win_flush, rma::win_flush, (rank, win)),
             FlushLocal => {

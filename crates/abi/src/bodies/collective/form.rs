@@ -43,23 +43,19 @@ impl Form {
 /// carry out.
 macro_rules! in_three_forms {
     (
-        $(#[$attribute:meta])*
         fn $blocking:ident, $nonblocking:ident, $persistent:ident
         ($form:ident, $($parameter:ident: $type:ty),* $(,)?) $body:block
     ) => {
-        $(#[$attribute])*
         pub(crate) fn $blocking($($parameter: $type),*) -> Result<()> {
             let $form = Form::Blocking;
             $body
         }
 
-        #[allow(clippy::too_many_arguments, reason = "MPI's")]
         pub(crate) fn $nonblocking($($parameter: $type,)* request: Out<RequestHandle>) -> Result<()> {
             let $form = Form::Nonblocking(request);
             $body
         }
 
-        #[allow(clippy::too_many_arguments, reason = "MPI's")]
         pub(crate) fn $persistent(
             $($parameter: $type,)*
             info: InfoHandle,

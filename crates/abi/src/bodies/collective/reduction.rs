@@ -2,15 +2,17 @@
 
 use super::form::{Form, in_three_forms};
 use super::{gives_to_root, is_idle, is_in_place, is_root, part};
-use crate::argument::{Counts, Out};
+use crate::argument::{
+    AllreduceArguments, Out, ReduceArguments, ReduceScatterArguments, ReduceScatterBlockArguments,
+};
 use crate::error::{Error, Result};
 use heddle_collective::{Conversation, Part, Reduction};
 use heddle_comm::CommRef;
 use heddle_comm::datatype::{self, TypeRef};
 use heddle_comm::op::OpRef;
 use heddle_spec::constants::MPI_ERR_COUNT;
-use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, OpHandle, RequestHandle};
-use std::ffi::{c_int, c_void};
+use heddle_spec::handle::{DatatypeHandle, InfoHandle, OpHandle, RequestHandle};
+use std::ffi::c_void;
 
 /// The operands of this rank, unless they are in the receive buffer.
 fn operands(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Option<Part<'_>>> {
@@ -18,117 +20,70 @@ fn operands(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Op
 }
 
 in_three_forms! {
-    fn reduce, ireduce, reduce_init(
-        form,
-        sendbuf: *const c_void,
-        recvbuf: *mut c_void,
-        count: i64,
-        datatype: DatatypeHandle,
-        op: OpHandle,
-        root: c_int,
-        comm: CommHandle,
-    ) {
-        let comm = CommRef::from_handle(comm.0)?;
-        if is_idle(&comm, root) {
+    fn reduce, ireduce, reduce_init(form, call: ReduceArguments) {
+        let comm = CommRef::from_handle(call.comm.0)?;
+        if is_idle(&comm, call.root) {
             // The other arguments are ignored.
             return form.carry_out(&comm, |_| Ok(()));
         }
-        let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
-        let reduction = Reduction::new(&op, &typed, datatype.0)?;
-        let gives = gives_to_root(&comm, root, sendbuf);
-        let send = gives.then(|| part(sendbuf, count, &typed)).transpose()?;
-        let receive = is_root(&comm, root).then(|| part(recvbuf, count, &typed)).transpose()?;
-        form.carry_out(&comm, |talk| heddle_collective::reduce(talk, &reduction, send, receive, root))
+        let (typed, op) = (datatype::for_communication(call.datatype.0)?, OpRef::from_handle(call.op.0)?);
+        let reduction = Reduction::new(&op, &typed, call.datatype.0)?;
+        let gives = gives_to_root(&comm, call.root, call.sendbuf);
+        let send = gives.then(|| part(call.sendbuf, call.count, &typed)).transpose()?;
+        let receives = is_root(&comm, call.root);
+        let receive = receives.then(|| part(call.recvbuf, call.count, &typed)).transpose()?;
+        form.carry_out(&comm, |talk| heddle_collective::reduce(talk, &reduction, send, receive, call.root))
     }
 }
 
 /// The common part of the reductions to all ranks.
 fn to_all(
     form: Form,
-    (sendbuf, recvbuf): (*const c_void, *mut c_void),
-    (count, datatype, op): (i64, DatatypeHandle, OpHandle),
-    comm: CommHandle,
+    call: AllreduceArguments,
     describe: impl FnOnce(&mut Conversation<'_>, &Reduction<'_>, Option<Part<'_>>, Part<'_>) -> Result<()>,
 ) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
-    let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
-    let reduction = Reduction::new(&op, &typed, datatype.0)?;
-    let send = operands(sendbuf, count, &typed)?;
-    let receive = part(recvbuf, count, &typed)?;
+    let comm = CommRef::from_handle(call.comm.0)?;
+    let (typed, op) = (datatype::for_communication(call.datatype.0)?, OpRef::from_handle(call.op.0)?);
+    let reduction = Reduction::new(&op, &typed, call.datatype.0)?;
+    let send = operands(call.sendbuf, call.count, &typed)?;
+    let receive = part(call.recvbuf, call.count, &typed)?;
     form.carry_out(&comm, |talk| describe(talk, &reduction, send, receive))
 }
 
 in_three_forms! {
-    fn allreduce, iallreduce, allreduce_init(
-        form,
-        sendbuf: *const c_void,
-        recvbuf: *mut c_void,
-        count: i64,
-        datatype: DatatypeHandle,
-        op: OpHandle,
-        comm: CommHandle,
-    ) {
-        to_all(form, (sendbuf, recvbuf), (count, datatype, op), comm, heddle_collective::allreduce)
+    fn allreduce, iallreduce, allreduce_init(form, call: AllreduceArguments) {
+        to_all(form, call, heddle_collective::allreduce)
     }
 }
 
 in_three_forms! {
-    fn scan, iscan, scan_init(
-        form,
-        sendbuf: *const c_void,
-        recvbuf: *mut c_void,
-        count: i64,
-        datatype: DatatypeHandle,
-        op: OpHandle,
-        comm: CommHandle,
-    ) {
-        to_all(form, (sendbuf, recvbuf), (count, datatype, op), comm, heddle_collective::scan)
+    fn scan, iscan, scan_init(form, call: AllreduceArguments) {
+        to_all(form, call, heddle_collective::scan)
     }
 }
 
 in_three_forms! {
-    fn exscan, iexscan, exscan_init(
-        form,
-        sendbuf: *const c_void,
-        recvbuf: *mut c_void,
-        count: i64,
-        datatype: DatatypeHandle,
-        op: OpHandle,
-        comm: CommHandle,
-    ) {
-        to_all(form, (sendbuf, recvbuf), (count, datatype, op), comm, heddle_collective::exscan)
+    fn exscan, iexscan, exscan_init(form, call: AllreduceArguments) {
+        to_all(form, call, heddle_collective::exscan)
     }
 }
 
 in_three_forms! {
-    fn reduce_scatter, ireduce_scatter, reduce_scatter_init(
-        form,
-        sendbuf: *const c_void,
-        recvbuf: *mut c_void,
-        recvcounts: Counts<'_>,
-        datatype: DatatypeHandle,
-        op: OpHandle,
-        comm: CommHandle,
-    ) {
-        let comm = CommRef::from_handle(comm.0)?;
-        let counts: Vec<i64> = recvcounts.slice(comm.size())?.iter().collect();
-        scattered(form, (sendbuf, recvbuf), &counts, (datatype, op), &comm)
+    fn reduce_scatter, ireduce_scatter, reduce_scatter_init(form, call: ReduceScatterArguments<'_>) {
+        let comm = CommRef::from_handle(call.comm.0)?;
+        let counts: Vec<i64> = call.recvcounts.slice(comm.size())?.iter().collect();
+        scattered(form, (call.sendbuf, call.recvbuf), &counts, (call.datatype, call.op), &comm)
     }
 }
 
 in_three_forms! {
     fn reduce_scatter_block, ireduce_scatter_block, reduce_scatter_block_init(
         form,
-        sendbuf: *const c_void,
-        recvbuf: *mut c_void,
-        recvcount: i64,
-        datatype: DatatypeHandle,
-        op: OpHandle,
-        comm: CommHandle,
+        call: ReduceScatterBlockArguments,
     ) {
-        let comm = CommRef::from_handle(comm.0)?;
-        let counts = vec![recvcount; comm.size()];
-        scattered(form, (sendbuf, recvbuf), &counts, (datatype, op), &comm)
+        let comm = CommRef::from_handle(call.comm.0)?;
+        let counts = vec![call.recvcount; comm.size()];
+        scattered(form, (call.sendbuf, call.recvbuf), &counts, (call.datatype, call.op), &comm)
     }
 }
 

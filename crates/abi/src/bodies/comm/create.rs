@@ -2,7 +2,7 @@
 //!
 //! The output pointer is checked first: a communicator that cannot be stored could not be freed.
 
-use crate::argument::{Out, Text};
+use crate::argument::{IntercommCreateFromGroupsArguments, Out, Text};
 use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::errhandler::{self, Holder};
@@ -114,26 +114,18 @@ pub(crate) fn comm_create_from_group(
     Ok(())
 }
 
-#[expect(clippy::too_many_arguments, reason = "MPI's")]
-pub(crate) fn intercomm_create_from_groups(
-    local_group: GroupHandle,
-    local_leader: c_int,
-    remote_group: GroupHandle,
-    remote_leader: c_int,
-    stringtag: Text<'_>,
-    info: InfoHandle,
-    errhandler: ErrhandlerHandle,
-    new: Out<CommHandle>,
-) -> Result<()> {
-    errhandler::check(errhandler.0, Holder::Comm)?;
-    let (local, remote) = (group::from_handle(local_group.0)?, group::from_handle(remote_group.0)?);
-    let (hints, string, new) = (info::hints(info.0)?, stringtag.get()?, new.variable()?);
+pub(crate) fn intercomm_create_from_groups(call: IntercommCreateFromGroupsArguments<'_>) -> Result<()> {
+    errhandler::check(call.errhandler.0, Holder::Comm)?;
+    let local = group::from_handle(call.local_group.0)?;
+    let remote = group::from_handle(call.remote_group.0)?;
+    let (hints, string) = (info::hints(call.info.0)?, call.stringtag.get()?);
+    let new = call.newintercomm.variable()?;
     let made = comm_management::intercomm_create_from_groups(
-        (&local, local_leader),
-        (&remote, remote_leader),
+        (&local, call.local_leader),
+        (&remote, call.remote_leader),
         string,
         &hints,
-        errhandler.0,
+        call.errhandler.0,
     )?;
     *new = CommHandle(made);
     Ok(())

@@ -1,7 +1,7 @@
 //! Sizes, bounds, and how a datatype was made.
 
 use super::found;
-use crate::argument::{CountOut, List, ListOut, Out, bytes_of};
+use crate::argument::{CountOut, List, Out, TypeGetContentsArguments, bytes_of};
 use crate::error::{Error, Result};
 use heddle_comm::datatype;
 use heddle_datatype::{Combiner, Contents, Form, TypeRef};
@@ -104,30 +104,22 @@ fn fitting(what: &str, needed: usize, room: i64) -> Result<usize> {
     Err(Error::new(mpi::MPI_ERR_ARG, message))
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
-pub(crate) fn type_get_contents(
-    form: Form,
-    datatype: DatatypeHandle,
-    max_integers: i64,
-    max_addresses: i64,
-    max_large_counts: i64,
-    max_datatypes: i64,
-    integers: ListOut<'_, c_int>,
-    addresses: ListOut<'_, i64>,
-    large_counts: ListOut<'_, i64>,
-    datatypes: ListOut<'_, DatatypeHandle>,
-) -> Result<()> {
-    let datatype = found(datatype)?;
+pub(crate) fn type_get_contents(form: Form, call: TypeGetContentsArguments<'_>) -> Result<()> {
+    let datatype = found(call.datatype)?;
     let contents = datatype.contents();
     if contents.combiner == Combiner::Named {
         let message = "a predefined datatype has no contents: ask MPI_Type_get_envelope first";
         return Err(Error::new(mpi::MPI_ERR_TYPE, message));
     }
     check_form(contents, form == Form::Small)?;
-    let integers = integers.slice(fitting("integers", contents.integers.len(), max_integers)?)?;
-    let addresses = addresses.slice(fitting("addresses", contents.addresses.len(), max_addresses)?)?;
-    let counts = large_counts.slice(fitting("large counts", contents.counts.len(), max_large_counts)?)?;
-    let datatypes = datatypes.slice(fitting("datatypes", contents.types.len(), max_datatypes)?)?;
+    let integers = fitting("integers", contents.integers.len(), call.max_integers)?;
+    let integers = call.array_of_integers.slice(integers)?;
+    let addresses = fitting("addresses", contents.addresses.len(), call.max_addresses)?;
+    let addresses = call.array_of_addresses.slice(addresses)?;
+    let counts = fitting("large counts", contents.counts.len(), call.max_large_counts)?;
+    let counts = call.array_of_large_counts.slice(counts)?;
+    let datatypes = fitting("datatypes", contents.types.len(), call.max_datatypes)?;
+    let datatypes = call.array_of_datatypes.slice(datatypes)?;
     for (to, from) in integers.iter_mut().zip(&contents.integers) {
         *to = *from as c_int;
     }

@@ -3,36 +3,48 @@
 use super::check_tag;
 use super::receive::{finish, incoming, plain, recv};
 use super::send::small;
-use crate::argument::{Out, StatusOut, buffer_for};
+use crate::argument::{
+    Out, RecvArguments, SendArguments, SendrecvArguments, SendrecvReplaceArguments, StatusOut, buffer_for,
+};
 use crate::entry::{Express, running};
 use crate::error::Result;
-use heddle_comm::Plane;
+use heddle_comm::buffer::Buffer;
+use heddle_comm::datatype::TypeRef;
+use heddle_comm::{CommRef, Plane};
 use heddle_p2p::{Attempt, Refusal};
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
-use std::ffi::{c_int, c_void};
+use heddle_spec::handle::RequestHandle;
+
+#[inline(always)]
+fn sending(call: SendrecvArguments) -> SendArguments {
+    SendArguments {
+        buf: call.sendbuf,
+        count: call.sendcount,
+        datatype: call.sendtype,
+        dest: call.dest,
+        tag: call.sendtag,
+        comm: call.comm,
+    }
+}
+
+#[inline(always)]
+fn receiving(call: SendrecvArguments) -> RecvArguments {
+    RecvArguments {
+        buf: call.recvbuf,
+        count: call.recvcount,
+        datatype: call.recvtype,
+        source: call.source,
+        tag: call.recvtag,
+        comm: call.comm,
+    }
+}
 
 /// The express path of a small message beside a plain receive: the send completes at once. If the message to
 /// be received has not arrived yet, a blocking receive ends the call.
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
 #[inline(always)]
-pub(crate) fn express_sendrecv(
-    attempt: Attempt,
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: DatatypeHandle,
-    dest: c_int,
-    sendtag: c_int,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: DatatypeHandle,
-    source: c_int,
-    recvtag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Express {
-    let send = small(sendbuf, sendcount, sendtype, dest, sendtag, comm);
-    let receive = plain(recvbuf, recvcount, recvtype, source, recvtag, comm);
+pub(crate) fn express_sendrecv(attempt: Attempt, call: SendrecvArguments, status: StatusOut) -> Express {
+    let send = small(sending(call));
+    let receive = plain(receiving(call));
     // SAFETY: the program promises that the data is there and that there is room for it, apart from it.
     match unsafe { send.exchange(receive, attempt) } {
         Ok(outcome) => {
@@ -54,104 +66,59 @@ pub(crate) fn express_sendrecv(
             status.report(&outcome);
             Ok(Ok(()))
         }
-        Err(_) => Ok(wait_for(recvbuf, recvcount, recvtype, source, recvtag, comm, status)),
+        Err(_) => Ok(wait_for(receiving(call), status)),
     }
 }
 
 #[inline(never)]
-fn wait_for(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Result<()> {
-    running(|| recv(buf, count, datatype, source, tag, comm, status))
+fn wait_for(call: RecvArguments, status: StatusOut) -> Result<()> {
+    running(|| recv(call, status))
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
-pub(crate) fn sendrecv(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: DatatypeHandle,
-    dest: c_int,
-    sendtag: c_int,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: DatatypeHandle,
-    source: c_int,
-    recvtag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Result<()> {
-    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm)?;
+/// Both buffers, that of the receive first; and what must be kept until the operation is begun.
+#[inline(always)]
+fn both(call: SendrecvArguments) -> Result<(CommRef, [TypeRef; 2], [Buffer; 2])> {
+    let (comm, recvtype, to) = incoming(receiving(call))?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (_sendtype, from) = unsafe { buffer_for(dest, sendbuf, sendcount, sendtype) }?;
-    check_tag(sendtag)?;
-    let outgoing = (from, dest, sendtag);
-    finish(status, heddle_p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, (to, source, recvtag))?)
+    let (sendtype, from) = unsafe { buffer_for(call.dest, call.sendbuf, call.sendcount, call.sendtype) }?;
+    check_tag(call.sendtag)?;
+    Ok((comm, [recvtype, sendtype], [to, from]))
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
-pub(crate) fn isendrecv(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: DatatypeHandle,
-    dest: c_int,
-    sendtag: c_int,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: DatatypeHandle,
-    source: c_int,
-    recvtag: c_int,
-    comm: CommHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm)?;
-    // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (_sendtype, from) = unsafe { buffer_for(dest, sendbuf, sendcount, sendtype) }?;
-    check_tag(sendtag)?;
+pub(crate) fn sendrecv(call: SendrecvArguments, status: StatusOut) -> Result<()> {
+    let (comm, _types, [to, from]) = both(call)?;
+    let (outgoing, incoming) = ((from, call.dest, call.sendtag), (to, call.source, call.recvtag));
+    finish(status, heddle_p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, incoming)?)
+}
+
+pub(crate) fn isendrecv(call: SendrecvArguments, request: Out<RequestHandle>) -> Result<()> {
+    let (comm, _types, [to, from]) = both(call)?;
+    let (outgoing, incoming) = ((from, call.dest, call.sendtag), (to, call.source, call.recvtag));
     let request = request.variable()?;
-    request.0 = heddle_p2p::isendrecv(&comm, (from, dest, sendtag), (to, source, recvtag))?;
+    request.0 = heddle_p2p::isendrecv(&comm, outgoing, incoming)?;
     Ok(())
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
-pub(crate) fn sendrecv_replace(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    sendtag: c_int,
-    source: c_int,
-    recvtag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Result<()> {
-    let peer = if source == mpi::MPI_PROC_NULL { dest } else { source };
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, peer, recvtag, comm)?;
-    check_tag(sendtag)?;
-    finish(status, heddle_p2p::sendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?)
+/// The one buffer of both directions, and what must be kept until the operation is begun.
+#[inline(always)]
+fn replaced(call: SendrecvReplaceArguments) -> Result<(CommRef, TypeRef, Buffer)> {
+    let SendrecvReplaceArguments { buf, count, datatype, comm, .. } = call;
+    let source = if call.source == mpi::MPI_PROC_NULL { call.dest } else { call.source };
+    let found = incoming(RecvArguments { buf, count, datatype, source, tag: call.recvtag, comm })?;
+    check_tag(call.sendtag)?;
+    Ok(found)
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
-pub(crate) fn isendrecv_replace(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    sendtag: c_int,
-    source: c_int,
-    recvtag: c_int,
-    comm: CommHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    let peer = if source == mpi::MPI_PROC_NULL { dest } else { source };
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, peer, recvtag, comm)?;
-    check_tag(sendtag)?;
+pub(crate) fn sendrecv_replace(call: SendrecvReplaceArguments, status: StatusOut) -> Result<()> {
+    let (comm, _datatype, buffer) = replaced(call)?;
+    let (outgoing, incoming) = ((call.dest, call.sendtag), (call.source, call.recvtag));
+    finish(status, heddle_p2p::sendrecv_replace(&comm, buffer, outgoing, incoming)?)
+}
+
+pub(crate) fn isendrecv_replace(call: SendrecvReplaceArguments, request: Out<RequestHandle>) -> Result<()> {
+    let (comm, _datatype, buffer) = replaced(call)?;
+    let (outgoing, incoming) = ((call.dest, call.sendtag), (call.source, call.recvtag));
     let request = request.variable()?;
-    request.0 = heddle_p2p::isendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?;
+    request.0 = heddle_p2p::isendrecv_replace(&comm, buffer, outgoing, incoming)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Receives.
 
 use super::check_wanted_tag;
-use crate::argument::{Out, StatusOut, buffer, buffer_for};
+use crate::argument::{Out, RecvArguments, StatusOut, buffer, buffer_for};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
@@ -10,23 +10,16 @@ use heddle_comm::{CommRef, Plane};
 use heddle_p2p::request::Outcome;
 use heddle_p2p::{Attempt, PlainReceive};
 use heddle_spec::constants::MPI_MESSAGE_NULL;
-use heddle_spec::handle::{CommHandle, DatatypeHandle, MessageHandle, RequestHandle};
-use std::ffi::{c_int, c_void};
+use heddle_spec::handle::{DatatypeHandle, MessageHandle, RequestHandle};
+use std::ffi::c_void;
 
 /// The checked arguments that all receives have in common.
 #[inline(always)]
-pub(super) fn incoming(
-    address: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-) -> Result<(CommRef, TypeRef, Buffer)> {
-    let comm = CommRef::from_handle(comm.0)?;
+pub(super) fn incoming(call: RecvArguments) -> Result<(CommRef, TypeRef, Buffer)> {
+    let comm = CommRef::from_handle(call.comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (datatype, buffer) = unsafe { buffer_for(source, address, count, datatype) }?;
-    check_wanted_tag(tag)?;
+    let (datatype, buffer) = unsafe { buffer_for(call.source, call.buf, call.count, call.datatype) }?;
+    check_wanted_tag(call.tag)?;
     Ok((comm, datatype, buffer))
 }
 
@@ -44,105 +37,61 @@ pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
 }
 
 #[inline(always)]
-pub(super) fn plain(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-) -> PlainReceive {
-    PlainReceive { address: buf.cast(), count, datatype: datatype.0, source, tag, comm: comm.0 }
+pub(super) fn plain(call: RecvArguments) -> PlainReceive {
+    PlainReceive {
+        address: call.buf.cast(),
+        count: call.count,
+        datatype: call.datatype.0,
+        source: call.source,
+        tag: call.tag,
+        comm: call.comm.0,
+    }
 }
 
 /// The express path of the blocking receive.
-#[expect(clippy::too_many_arguments, reason = "those of the function, and the attempt")]
 #[inline(always)]
-pub(crate) fn express_recv(
-    attempt: Attempt,
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Express {
+pub(crate) fn express_recv(attempt: Attempt, call: RecvArguments, status: StatusOut) -> Express {
     // SAFETY: the program promises that there is room for the data.
-    let outcome = unsafe { plain(buf, count, datatype, source, tag, comm).take(attempt) }?;
+    let outcome = unsafe { plain(call).take(attempt) }?;
     status.report(&outcome);
     Ok(Ok(()))
 }
 
 /// The express path of the nonblocking receive.
-#[expect(clippy::too_many_arguments, reason = "those of the function, and the attempt")]
 #[inline(always)]
-pub(crate) fn express_irecv(
-    attempt: Attempt,
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    request: Out<RequestHandle>,
-) -> Express {
+pub(crate) fn express_irecv(attempt: Attempt, call: RecvArguments, request: Out<RequestHandle>) -> Express {
     let request = request.express()?;
     // SAFETY: the program leaves room for the data until the operation is complete.
-    request.0 = unsafe { plain(buf, count, datatype, source, tag, comm).post(attempt) }?;
+    request.0 = unsafe { plain(call).post(attempt) }?;
     Ok(Ok(()))
 }
 
 #[inline(always)]
-pub(crate) fn recv(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, source, tag, comm)?;
+pub(crate) fn recv(call: RecvArguments, status: StatusOut) -> Result<()> {
+    let (comm, _datatype, buffer) = incoming(call)?;
     heddle_p2p::recv_with(
         &comm,
         Plane::PointToPoint,
         buffer,
-        source,
-        tag,
+        call.source,
+        call.tag,
         #[inline(always)]
         |outcome| show(status, outcome),
     )?
 }
 
 #[inline(always)]
-pub(crate) fn irecv(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, source, tag, comm)?;
+pub(crate) fn irecv(call: RecvArguments, request: Out<RequestHandle>) -> Result<()> {
+    let (comm, _datatype, buffer) = incoming(call)?;
     let request = request.variable()?;
-    request.0 = heddle_p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
+    request.0 = heddle_p2p::irecv(&comm, Plane::PointToPoint, buffer, call.source, call.tag)?;
     Ok(())
 }
 
-pub(crate) fn recv_init(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, source, tag, comm)?;
+pub(crate) fn recv_init(call: RecvArguments, request: Out<RequestHandle>) -> Result<()> {
+    let (comm, _datatype, buffer) = incoming(call)?;
     let request = request.variable()?;
-    request.0 = heddle_p2p::receive_init(&comm, buffer, source, tag)?;
+    request.0 = heddle_p2p::receive_init(&comm, buffer, call.source, call.tag)?;
     Ok(())
 }
 

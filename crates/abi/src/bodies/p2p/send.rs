@@ -1,7 +1,7 @@
 //! Sends.
 
 use super::check_tag;
-use crate::argument::{Out, buffer_for};
+use crate::argument::{Out, SendArguments, buffer_for};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
@@ -9,69 +9,43 @@ use heddle_comm::datatype::TypeRef;
 use heddle_comm::{CommRef, Plane};
 use heddle_p2p::request::{SEND_DONE, is_for_every_send};
 use heddle_p2p::{Attempt, Mode, SmallSend};
-use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
-use std::ffi::{c_int, c_void};
+use heddle_spec::handle::RequestHandle;
 
 /// The checked arguments that all sends have in common.
 #[inline(always)]
-fn outgoing(
-    address: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    tag: c_int,
-    comm: CommHandle,
-) -> Result<(CommRef, TypeRef, Buffer)> {
-    let comm = CommRef::from_handle(comm.0)?;
+fn outgoing(call: SendArguments) -> Result<(CommRef, TypeRef, Buffer)> {
+    let comm = CommRef::from_handle(call.comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (datatype, buffer) = unsafe { buffer_for(dest, address, count, datatype) }?;
-    check_tag(tag)?;
+    let (datatype, buffer) = unsafe { buffer_for(call.dest, call.buf, call.count, call.datatype) }?;
+    check_tag(call.tag)?;
     Ok((comm, datatype, buffer))
 }
 
 #[inline(always)]
-pub(super) fn small(
-    buf: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    tag: c_int,
-    comm: CommHandle,
-) -> SmallSend {
-    SmallSend { address: buf.cast(), count, datatype: datatype.0, dest, tag, comm: comm.0 }
+pub(super) fn small(call: SendArguments) -> SmallSend {
+    SmallSend {
+        address: call.buf.cast(),
+        count: call.count,
+        datatype: call.datatype.0,
+        dest: call.dest,
+        tag: call.tag,
+        comm: call.comm.0,
+    }
 }
 
 /// The express path of the blocking standard and ready sends.
 #[inline(always)]
-pub(crate) fn express_send(
-    attempt: Attempt,
-    buf: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    tag: c_int,
-    comm: CommHandle,
-) -> Express {
+pub(crate) fn express_send(attempt: Attempt, call: SendArguments) -> Express {
     // SAFETY: the program promises that the data is there.
-    unsafe { small(buf, count, datatype, dest, tag, comm).send(attempt) }.map(Ok)
+    unsafe { small(call).send(attempt) }.map(Ok)
 }
 
 /// The express path of the nonblocking ones.
-#[expect(clippy::too_many_arguments, reason = "those of the function, and the attempt")]
 #[inline(always)]
-pub(crate) fn express_isend(
-    attempt: Attempt,
-    buf: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    request: Out<RequestHandle>,
-) -> Express {
+pub(crate) fn express_isend(attempt: Attempt, call: SendArguments, request: Out<RequestHandle>) -> Express {
     let request = request.express()?;
     // SAFETY: the program promises that the data is there.
-    unsafe { small(buf, count, datatype, dest, tag, comm).send(attempt) }?;
+    unsafe { small(call).send(attempt) }?;
     request.0 = SEND_DONE;
     Ok(Ok(()))
 }
@@ -81,84 +55,51 @@ pub(crate) use express_send as express_rsend;
 
 /// A nonblocking send where the model gives each of them a request. It takes the program's arguments, so that
 /// the other case keeps its values in registers.
-#[expect(clippy::too_many_arguments, reason = "those of the function, and the mode")]
 #[cold]
 #[inline(never)]
-fn by_request(
-    mode: Mode,
-    buf: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    tag: c_int,
-    comm: CommHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
-    request.variable()?.0 = heddle_p2p::isend_by_request(&comm, buffer, dest, tag, mode)?;
+fn by_request(mode: Mode, call: SendArguments, request: Out<RequestHandle>) -> Result<()> {
+    let (comm, _datatype, buffer) = outgoing(call)?;
+    request.variable()?.0 = heddle_p2p::isend_by_request(&comm, buffer, call.dest, call.tag, mode)?;
     Ok(())
 }
 
 macro_rules! sends {
     ($($name:ident, $nonblocking:ident, $persistent:ident: $mode:ident;)*) => {$(
         #[inline(always)]
-        pub(crate) fn $name(
-            buf: *const c_void,
-            count: i64,
-            datatype: DatatypeHandle,
-            dest: c_int,
-            tag: c_int,
-            comm: CommHandle,
-        ) -> Result<()> {
-            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
-            sends!(@send $mode comm, buffer, dest, tag)
+        pub(crate) fn $name(call: SendArguments) -> Result<()> {
+            let (comm, _datatype, buffer) = outgoing(call)?;
+            sends!(@send $mode comm, buffer, call)
         }
 
         #[inline(always)]
-        pub(crate) fn $nonblocking(
-            buf: *const c_void,
-            count: i64,
-            datatype: DatatypeHandle,
-            dest: c_int,
-            tag: c_int,
-            comm: CommHandle,
-            request: Out<RequestHandle>,
-        ) -> Result<()> {
+        pub(crate) fn $nonblocking(call: SendArguments, request: Out<RequestHandle>) -> Result<()> {
             if is_for_every_send() && Mode::$mode != Mode::Buffered {
-                return by_request(Mode::$mode, buf, count, datatype, dest, tag, comm, request);
+                return by_request(Mode::$mode, call, request);
             }
-            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
+            let (comm, _datatype, buffer) = outgoing(call)?;
             let request = request.variable()?;
-            request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
+            request.0 = sends!(@isend $mode comm, buffer, call)?;
             Ok(())
         }
 
-        pub(crate) fn $persistent(
-            buf: *const c_void,
-            count: i64,
-            datatype: DatatypeHandle,
-            dest: c_int,
-            tag: c_int,
-            comm: CommHandle,
-            request: Out<RequestHandle>,
-        ) -> Result<()> {
-            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
+        pub(crate) fn $persistent(call: SendArguments, request: Out<RequestHandle>) -> Result<()> {
+            let (comm, _datatype, buffer) = outgoing(call)?;
             let request = request.variable()?;
-            request.0 = heddle_p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
+            request.0 = heddle_p2p::send_init(&comm, buffer, call.dest, call.tag, Mode::$mode)?;
             Ok(())
         }
     )*};
-    (@send Buffered $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        heddle_p2p::bsend(&$comm, $buffer, $dest, $tag)
+    (@send Buffered $comm:ident, $buffer:ident, $call:ident) => {
+        heddle_p2p::bsend(&$comm, $buffer, $call.dest, $call.tag)
     };
-    (@send $mode:ident $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        heddle_p2p::send(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
+    (@send $mode:ident $comm:ident, $buffer:ident, $call:ident) => {
+        heddle_p2p::send(&$comm, Plane::PointToPoint, $buffer, $call.dest, $call.tag, Mode::$mode)
     };
-    (@isend Buffered $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        heddle_p2p::ibsend(&$comm, $buffer, $dest, $tag)
+    (@isend Buffered $comm:ident, $buffer:ident, $call:ident) => {
+        heddle_p2p::ibsend(&$comm, $buffer, $call.dest, $call.tag)
     };
-    (@isend $mode:ident $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        heddle_p2p::isend(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
+    (@isend $mode:ident $comm:ident, $buffer:ident, $call:ident) => {
+        heddle_p2p::isend(&$comm, Plane::PointToPoint, $buffer, $call.dest, $call.tag, Mode::$mode)
     };
 }
 

@@ -1,197 +1,126 @@
 //! Accumulates.
 
-#![expect(clippy::too_many_arguments, reason = "those of the functions")]
-
 use super::with_request;
-use crate::argument::{Out, buffer};
+use crate::argument::{
+    AccumulateArguments, CompareAndSwapArguments, FetchAndOpArguments, GetAccumulateArguments, Out, buffer,
+};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
 use heddle_datatype::Datatype;
 use heddle_engine::window::{self, Far, PlainIntegers, WinRef};
 use heddle_p2p::{Attempt, Refusal};
-use heddle_spec::handle::{DatatypeHandle, OpHandle, RequestHandle, WinHandle};
-use std::ffi::{c_int, c_void};
+use heddle_spec::handle::{DatatypeHandle, RequestHandle, WinHandle};
+use std::ffi::c_int;
 
 /// Combines the origin's data with the target's; `result` receives the target's data before.
-fn combine(
-    (origin, count, datatype): (*const c_void, i64, DatatypeHandle),
-    result: Option<(&Datatype, &Buffer)>,
-    far: &Far,
-    op: OpHandle,
-    win: WinHandle,
-) -> Result<()> {
-    let win = WinRef::from_handle(win.0)?;
+fn combine(call: AccumulateArguments, result: Option<(&Datatype, &Buffer)>) -> Result<()> {
+    let win = WinRef::from_handle(call.win.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    window::accumulate(&win, op.0, || unsafe { buffer(origin, count, datatype) }, result, far)
+    let origin = || unsafe { buffer(call.origin_addr, call.origin_count, call.origin_datatype) };
+    let far = Far {
+        rank: call.target_rank,
+        disp: call.target_disp,
+        count: call.target_count,
+        datatype: call.target_datatype.0,
+    };
+    window::accumulate(&win, call.op.0, origin, result, &far)
 }
 
 #[inline(always)]
-pub(crate) fn express_accumulate(
-    _: Attempt,
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    op: OpHandle,
-    win: WinHandle,
-) -> Express {
-    if count != far_count || datatype != far_datatype {
+pub(crate) fn express_accumulate(_: Attempt, call: AccumulateArguments) -> Express {
+    if call.origin_count != call.target_count || call.origin_datatype != call.target_datatype {
         return Err(Refusal::Unfit);
     }
-    let far = PlainIntegers { rank, disp, count, datatype: datatype.0, win: win.0 };
+    let far = PlainIntegers {
+        rank: call.target_rank,
+        disp: call.target_disp,
+        count: call.origin_count,
+        datatype: call.origin_datatype.0,
+        win: call.win.0,
+    };
     // SAFETY: the program promises that the operands are there.
-    unsafe { far.accumulate(op.0, origin.cast()) }.map(Ok)
+    unsafe { far.accumulate(call.op.0, call.origin_addr.cast()) }.map(Ok)
 }
 
-pub(crate) fn accumulate(
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    op: OpHandle,
-    win: WinHandle,
-) -> Result<()> {
-    let far = Far { rank, disp, count: far_count, datatype: far_datatype.0 };
-    combine((origin, count, datatype), None, &far, op, win)
+pub(crate) fn accumulate(call: AccumulateArguments) -> Result<()> {
+    combine(call, None)
 }
 
-pub(crate) fn raccumulate(
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    op: OpHandle,
-    win: WinHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    with_request(request, win, rank, || {
-        accumulate(origin, count, datatype, rank, disp, far_count, far_datatype, op, win)
-    })
+pub(crate) fn raccumulate(call: AccumulateArguments, request: Out<RequestHandle>) -> Result<()> {
+    with_request(request, call.win, call.target_rank, || accumulate(call))
 }
 
-pub(crate) fn get_accumulate(
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    result: *mut c_void,
-    result_count: i64,
-    result_datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    op: OpHandle,
-    win: WinHandle,
-) -> Result<()> {
+pub(crate) fn get_accumulate(call: GetAccumulateArguments) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (result_type, result) = unsafe { buffer(result, result_count, result_datatype) }?;
-    let far = Far { rank, disp, count: far_count, datatype: far_datatype.0 };
-    combine((origin, count, datatype), Some((&result_type, &result)), &far, op, win)
+    let (datatype, result) = unsafe { buffer(call.result_addr, call.result_count, call.result_datatype) }?;
+    let accumulate = AccumulateArguments {
+        origin_addr: call.origin_addr,
+        origin_count: call.origin_count,
+        origin_datatype: call.origin_datatype,
+        target_rank: call.target_rank,
+        target_disp: call.target_disp,
+        target_count: call.target_count,
+        target_datatype: call.target_datatype,
+        op: call.op,
+        win: call.win,
+    };
+    combine(accumulate, Some((&datatype, &result)))
 }
 
-pub(crate) fn rget_accumulate(
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    result: *mut c_void,
-    result_count: i64,
-    result_datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    op: OpHandle,
-    win: WinHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    with_request(request, win, rank, || {
-        get_accumulate(
-            origin,
-            count,
-            datatype,
-            result,
-            result_count,
-            result_datatype,
-            rank,
-            disp,
-            far_count,
-            far_datatype,
-            op,
-            win,
-        )
+pub(crate) fn rget_accumulate(call: GetAccumulateArguments, request: Out<RequestHandle>) -> Result<()> {
+    with_request(request, call.win, call.target_rank, || get_accumulate(call))
+}
+
+/// The one element at the target of an operation that has no counts.
+#[inline(always)]
+fn element(rank: c_int, disp: i64, datatype: DatatypeHandle, win: WinHandle) -> PlainIntegers {
+    PlainIntegers { rank, disp, count: 1, datatype: datatype.0, win: win.0 }
+}
+
+#[inline(always)]
+pub(crate) fn express_fetch_and_op(_: Attempt, call: FetchAndOpArguments) -> Express {
+    let far = element(call.target_rank, call.target_disp, call.datatype, call.win);
+    // SAFETY: the program promises that the operand and room for the result are there.
+    unsafe { far.fetch_and_op(call.op.0, call.origin_addr.cast(), call.result_addr.cast()) }.map(Ok)
+}
+
+pub(crate) fn fetch_and_op(call: FetchAndOpArguments) -> Result<()> {
+    window::check_predefined(call.datatype.0)?;
+    get_accumulate(GetAccumulateArguments {
+        origin_addr: call.origin_addr,
+        origin_count: 1,
+        origin_datatype: call.datatype,
+        result_addr: call.result_addr,
+        result_count: 1,
+        result_datatype: call.datatype,
+        target_rank: call.target_rank,
+        target_disp: call.target_disp,
+        target_count: 1,
+        target_datatype: call.datatype,
+        op: call.op,
+        win: call.win,
     })
 }
 
 #[inline(always)]
-pub(crate) fn express_fetch_and_op(
-    _: Attempt,
-    origin: *const c_void,
-    result: *mut c_void,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    op: OpHandle,
-    win: WinHandle,
-) -> Express {
-    let far = PlainIntegers { rank, disp, count: 1, datatype: datatype.0, win: win.0 };
-    // SAFETY: the program promises that the operand and room for the result are there.
-    unsafe { far.fetch_and_op(op.0, origin.cast(), result.cast()) }.map(Ok)
-}
-
-pub(crate) fn fetch_and_op(
-    origin: *const c_void,
-    result: *mut c_void,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    op: OpHandle,
-    win: WinHandle,
-) -> Result<()> {
-    window::check_predefined(datatype.0)?;
-    get_accumulate(origin, 1, datatype, result, 1, datatype, rank, disp, 1, datatype, op, win)
-}
-
-#[inline(always)]
-pub(crate) fn express_compare_and_swap(
-    _: Attempt,
-    origin: *const c_void,
-    compare: *const c_void,
-    result: *mut c_void,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    win: WinHandle,
-) -> Express {
-    let far = PlainIntegers { rank, disp, count: 1, datatype: datatype.0, win: win.0 };
+pub(crate) fn express_compare_and_swap(_: Attempt, call: CompareAndSwapArguments) -> Express {
+    let far = element(call.target_rank, call.target_disp, call.datatype, call.win);
+    let (origin, compared) = (call.origin_addr.cast(), call.compare_addr.cast());
     // SAFETY: the program promises that both values and room for the result are there.
-    unsafe { far.compare_and_swap(origin.cast(), compare.cast(), result.cast()) }.map(Ok)
+    unsafe { far.compare_and_swap(origin, compared, call.result_addr.cast()) }.map(Ok)
 }
 
-pub(crate) fn compare_and_swap(
-    origin: *const c_void,
-    compare: *const c_void,
-    result: *mut c_void,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    win: WinHandle,
-) -> Result<()> {
-    let win = WinRef::from_handle(win.0)?;
-    for address in [origin, compare, result] {
+pub(crate) fn compare_and_swap(call: CompareAndSwapArguments) -> Result<()> {
+    let CompareAndSwapArguments { origin_addr, compare_addr, result_addr, datatype, .. } = call;
+    let win = WinRef::from_handle(call.win.0)?;
+    for address in [origin_addr, compare_addr, result_addr] {
         // SAFETY: the program leaves the memory alone until the operation is complete.
         unsafe { buffer(address, 1, datatype) }?;
     }
-    let far = Far { rank, disp, count: 1, datatype: datatype.0 };
+    let far = Far { rank: call.target_rank, disp: call.target_disp, count: 1, datatype: datatype.0 };
     // SAFETY: the program promises an element at each address.
-    unsafe { window::compare_and_swap(&win, origin.cast(), compare.cast(), result.cast(), &far) }
+    unsafe {
+        window::compare_and_swap(&win, origin_addr.cast(), compare_addr.cast(), result_addr.cast(), &far)
+    }
 }

@@ -1,132 +1,80 @@
 //! Put and get.
 
-#![expect(clippy::too_many_arguments, reason = "those of the functions")]
-
 use super::with_request;
-use crate::argument::{Out, buffer};
+use crate::argument::{GetArguments, Out, PutArguments, buffer};
 use crate::entry::Express;
 use crate::error::Result;
-use heddle_engine::window::{self, Far, PlainCopy, WinRef};
+use heddle_comm::buffer::Buffer;
+use heddle_engine::window::{self, Far, PlainCopy, Win, WinRef};
 use heddle_p2p::Attempt;
-use heddle_spec::handle::{DatatypeHandle, RequestHandle, WinHandle};
-use std::ffi::{c_int, c_void};
+use heddle_spec::handle::RequestHandle;
 
+/// The arguments of a get as those of a put: they differ in whether the memory of the origin is written.
 #[inline(always)]
-fn plain(
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    win: WinHandle,
-) -> PlainCopy {
-    let address = origin.cast::<u8>().cast_mut();
-    PlainCopy {
-        address,
-        count,
-        datatype: datatype.0,
-        rank,
-        disp,
-        far_count,
-        far_datatype: far_datatype.0,
-        win: win.0,
+fn like_put(call: GetArguments) -> PutArguments {
+    PutArguments {
+        origin_addr: call.origin_addr.cast_const(),
+        origin_count: call.origin_count,
+        origin_datatype: call.origin_datatype,
+        target_rank: call.target_rank,
+        target_disp: call.target_disp,
+        target_count: call.target_count,
+        target_datatype: call.target_datatype,
+        win: call.win,
     }
 }
 
 #[inline(always)]
-pub(crate) fn express_put(
-    _: Attempt,
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    win: WinHandle,
-) -> Express {
-    // SAFETY: the program promises that the data is there.
-    unsafe { plain(origin, count, datatype, rank, disp, far_count, far_datatype, win).put() }.map(Ok)
+fn plain(call: PutArguments) -> PlainCopy {
+    PlainCopy {
+        address: call.origin_addr.cast::<u8>().cast_mut(),
+        count: call.origin_count,
+        datatype: call.origin_datatype.0,
+        rank: call.target_rank,
+        disp: call.target_disp,
+        far_count: call.target_count,
+        far_datatype: call.target_datatype.0,
+        win: call.win.0,
+    }
 }
 
-pub(crate) fn put(
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    win: WinHandle,
-) -> Result<()> {
-    let win = WinRef::from_handle(win.0)?;
+fn copy(call: PutArguments, operation: impl FnOnce(&Win, &Buffer, &Far) -> Result<()>) -> Result<()> {
+    let win = WinRef::from_handle(call.win.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (_datatype, origin) = unsafe { buffer(origin, count, datatype) }?;
-    window::put(&win, &origin, &Far { rank, disp, count: far_count, datatype: far_datatype.0 })
-}
-
-pub(crate) fn rput(
-    origin: *const c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    win: WinHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    with_request(request, win, rank, || {
-        put(origin, count, datatype, rank, disp, far_count, far_datatype, win)
-    })
+    let (_datatype, origin) = unsafe { buffer(call.origin_addr, call.origin_count, call.origin_datatype) }?;
+    let far = Far {
+        rank: call.target_rank,
+        disp: call.target_disp,
+        count: call.target_count,
+        datatype: call.target_datatype.0,
+    };
+    operation(&win, &origin, &far)
 }
 
 #[inline(always)]
-pub(crate) fn express_get(
-    _: Attempt,
-    origin: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    win: WinHandle,
-) -> Express {
+pub(crate) fn express_put(_: Attempt, call: PutArguments) -> Express {
+    // SAFETY: the program promises that the data is there.
+    unsafe { plain(call).put() }.map(Ok)
+}
+
+pub(crate) fn put(call: PutArguments) -> Result<()> {
+    copy(call, window::put)
+}
+
+pub(crate) fn rput(call: PutArguments, request: Out<RequestHandle>) -> Result<()> {
+    with_request(request, call.win, call.target_rank, || put(call))
+}
+
+#[inline(always)]
+pub(crate) fn express_get(_: Attempt, call: GetArguments) -> Express {
     // SAFETY: the program promises that there is room.
-    unsafe { plain(origin, count, datatype, rank, disp, far_count, far_datatype, win).get() }.map(Ok)
+    unsafe { plain(like_put(call)).get() }.map(Ok)
 }
 
-pub(crate) fn get(
-    origin: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    win: WinHandle,
-) -> Result<()> {
-    let win = WinRef::from_handle(win.0)?;
-    // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (_datatype, origin) = unsafe { buffer(origin, count, datatype) }?;
-    window::get(&win, &origin, &Far { rank, disp, count: far_count, datatype: far_datatype.0 })
+pub(crate) fn get(call: GetArguments) -> Result<()> {
+    copy(like_put(call), window::get)
 }
 
-pub(crate) fn rget(
-    origin: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    rank: c_int,
-    disp: i64,
-    far_count: i64,
-    far_datatype: DatatypeHandle,
-    win: WinHandle,
-    request: Out<RequestHandle>,
-) -> Result<()> {
-    with_request(request, win, rank, || {
-        get(origin, count, datatype, rank, disp, far_count, far_datatype, win)
-    })
+pub(crate) fn rget(call: GetArguments, request: Out<RequestHandle>) -> Result<()> {
+    with_request(request, call.win, call.target_rank, || get(call))
 }

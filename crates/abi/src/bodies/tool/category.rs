@@ -1,7 +1,7 @@
 //! Categories.
 
 use super::store_indices;
-use crate::argument::{ListOut, Out, Text, TextOut};
+use crate::argument::{ListOut, Out, TCategoryGetInfoArguments, Text};
 use crate::error::Result;
 use heddle_tool::{self as tool, CATEGORIES, Category};
 use std::ffi::c_int;
@@ -28,23 +28,13 @@ pub(crate) fn t_category_get_index(name: Text<'_>, cat_index: Out<c_int>) -> Res
     cat_index.set(tool::index_of(CATEGORIES, name, |category| category.name == name)?)
 }
 
-#[allow(clippy::too_many_arguments, reason = "the standard's")]
-pub(crate) fn t_category_get_info(
-    cat_index: c_int,
-    name: TextOut,
-    name_len: Out<c_int>,
-    desc: TextOut,
-    desc_len: Out<c_int>,
-    num_cvars: Out<c_int>,
-    num_pvars: Out<c_int>,
-    num_categories: Out<c_int>,
-) -> Result<()> {
-    let category = of(cat_index)?;
-    name.offer(category.name, name_len);
-    desc.offer(category.meaning, desc_len);
-    num_cvars.offer(category.controls().len() as c_int);
-    num_pvars.offer(category.performances().len() as c_int);
-    num_categories.offer(category.below.len() as c_int);
+pub(crate) fn t_category_get_info(call: TCategoryGetInfoArguments) -> Result<()> {
+    let category = of(call.cat_index)?;
+    call.name.offer(category.name, call.name_len);
+    call.desc.offer(category.meaning, call.desc_len);
+    call.num_cvars.offer(category.controls().len() as c_int);
+    call.num_pvars.offer(category.performances().len() as c_int);
+    call.num_categories.offer(category.below.len() as c_int);
     Ok(())
 }
 

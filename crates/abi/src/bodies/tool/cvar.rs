@@ -1,7 +1,7 @@
 //! Control variables.
 
 use super::{load, store};
-use crate::argument::{Out, Text, TextOut};
+use crate::argument::{Out, TCvarGetInfoArguments, Text};
 use crate::error::Result;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
@@ -19,29 +19,21 @@ pub(crate) fn t_cvar_get_index(name: Text<'_>, cvar_index: Out<c_int>) -> Result
     cvar_index.set(tool::index_of(tool::controls(), name, |control| control.name == name)?)
 }
 
-#[allow(clippy::too_many_arguments, reason = "the standard's")]
-pub(crate) fn t_cvar_get_info(
-    cvar_index: c_int,
-    name: TextOut,
-    name_len: Out<c_int>,
-    verbosity: Out<c_int>,
-    datatype: Out<DatatypeHandle>,
-    enumtype: Out<usize>,
-    desc: TextOut,
-    desc_len: Out<c_int>,
-    bind: Out<c_int>,
-    scope: Out<c_int>,
-) -> Result<()> {
+pub(crate) fn t_cvar_get_info(call: TCvarGetInfoArguments) -> Result<()> {
     tool::check()?;
-    let control = tool::at(tool::controls(), cvar_index)?;
-    name.offer(&control.name, name_len);
-    verbosity.offer(control.verbosity());
-    datatype.offer(DatatypeHandle(control.kind.datatype()));
+    let control = tool::at(tool::controls(), call.cvar_index)?;
+    call.name.offer(&control.name, call.name_len);
+    call.verbosity.offer(control.verbosity());
+    call.datatype.offer(DatatypeHandle(control.kind.datatype()));
     let has_items = control.kind == Type::Item;
-    enumtype.offer(if has_items { super::enumeration::handle(cvar_index) } else { mpi::MPI_T_ENUM_NULL });
-    desc.offer(&control.meaning, desc_len);
-    bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
-    scope.offer(control.scope());
+    call.enumtype.offer(if has_items {
+        super::enumeration::handle(call.cvar_index)
+    } else {
+        mpi::MPI_T_ENUM_NULL
+    });
+    call.desc.offer(&control.meaning, call.desc_len);
+    call.bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
+    call.scope.offer(control.scope());
     Ok(())
 }
 

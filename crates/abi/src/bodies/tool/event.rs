@@ -1,7 +1,7 @@
 //! Events, their registrations and their source.
 
 use super::{invalid, store};
-use crate::argument::{Callback, ListOut, Out, Text, TextOut};
+use crate::argument::{Callback, Out, TEventGetInfoArguments, TSourceGetInfoArguments, Text};
 use crate::error::Result;
 use heddle_comm::info;
 use heddle_spec::constants as mpi;
@@ -24,44 +24,30 @@ pub(crate) fn t_event_get_index(name: Text<'_>, event_index: Out<c_int>) -> Resu
 }
 
 /// `num_elements` holds the length of both arrays and receives the number of elements.
-#[allow(clippy::too_many_arguments, reason = "the standard's")]
-pub(crate) fn t_event_get_info(
-    event_index: c_int,
-    name: TextOut,
-    name_len: Out<c_int>,
-    verbosity: Out<c_int>,
-    array_of_datatypes: ListOut<'_, DatatypeHandle>,
-    array_of_displacements: ListOut<'_, i64>,
-    num_elements: Out<c_int>,
-    enumtype: Out<usize>,
-    info: Out<InfoHandle>,
-    desc: TextOut,
-    desc_len: Out<c_int>,
-    bind: Out<c_int>,
-) -> Result<()> {
+pub(crate) fn t_event_get_info(call: TEventGetInfoArguments<'_>) -> Result<()> {
     tool::check()?;
-    let event = tool::at(&EVENTS, event_index)?;
-    if let Some(length) = num_elements.given() {
+    let event = tool::at(&EVENTS, call.event_index)?;
+    if let Some(length) = call.num_elements.given() {
         let length = usize::try_from(length).map_err(|_| invalid("the length of an array is negative"))?;
         let length = length.min(event.elements.len());
-        if !array_of_datatypes.is_at(0) {
+        if !call.array_of_datatypes.is_at(0) {
             let types = event.elements.iter().map(|(_, kind)| DatatypeHandle(kind.datatype()));
-            array_of_datatypes.slice(length)?.iter_mut().zip(types).for_each(|(to, kind)| *to = kind);
+            call.array_of_datatypes.slice(length)?.iter_mut().zip(types).for_each(|(to, kind)| *to = kind);
         }
-        if !array_of_displacements.is_at(0) {
-            let displacements = array_of_displacements.slice(length)?.iter_mut();
+        if !call.array_of_displacements.is_at(0) {
+            let displacements = call.array_of_displacements.slice(length)?.iter_mut();
             displacements.zip(event.displacements()).for_each(|(to, at)| *to = at as i64);
         }
-        num_elements.offer(event.elements.len() as c_int);
+        call.num_elements.offer(event.elements.len() as c_int);
     }
-    name.offer(event.name, name_len);
-    verbosity.offer(event.verbosity);
-    enumtype.offer(mpi::MPI_T_ENUM_NULL);
-    if let Ok(info) = info.variable() {
+    call.name.offer(event.name, call.name_len);
+    call.verbosity.offer(event.verbosity);
+    call.enumtype.offer(mpi::MPI_T_ENUM_NULL);
+    if let Ok(info) = call.info.variable() {
         *info = InfoHandle(info::new_handle(vec![(ELEMENTS.to_owned(), event.element_names())]));
     }
-    desc.offer(event.meaning, desc_len);
-    bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
+    call.desc.offer(event.meaning, call.desc_len);
+    call.bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
     Ok(())
 }
 
@@ -179,25 +165,14 @@ pub(crate) fn t_source_get_num(num_sources: Out<c_int>) -> Result<()> {
 }
 
 /// Threads tell of their events at once, so the source has no order.
-#[allow(clippy::too_many_arguments, reason = "the standard's")]
-pub(crate) fn t_source_get_info(
-    source_index: c_int,
-    name: TextOut,
-    name_len: Out<c_int>,
-    desc: TextOut,
-    desc_len: Out<c_int>,
-    ordering: Out<c_int>,
-    ticks_per_second: Out<i64>,
-    max_ticks: Out<i64>,
-    info: Out<InfoHandle>,
-) -> Result<()> {
-    check_source(source_index)?;
-    name.offer(tool::SOURCE_NAME, name_len);
-    desc.offer(tool::SOURCE_MEANING, desc_len);
-    ordering.offer(mpi::MPI_T_SOURCE_UNORDERED);
-    ticks_per_second.offer(tool::TICKS_PER_SECOND);
-    max_ticks.offer(i64::MAX);
-    if let Ok(info) = info.variable() {
+pub(crate) fn t_source_get_info(call: TSourceGetInfoArguments) -> Result<()> {
+    check_source(call.source_index)?;
+    call.name.offer(tool::SOURCE_NAME, call.name_len);
+    call.desc.offer(tool::SOURCE_MEANING, call.desc_len);
+    call.ordering.offer(mpi::MPI_T_SOURCE_UNORDERED);
+    call.ticks_per_second.offer(tool::TICKS_PER_SECOND);
+    call.max_ticks.offer(i64::MAX);
+    if let Ok(info) = call.info.variable() {
         *info = InfoHandle(info::new_handle(Vec::new()));
     }
     Ok(())

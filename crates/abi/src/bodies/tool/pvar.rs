@@ -1,7 +1,7 @@
 //! Performance variables.
 
 use super::{load, store};
-use crate::argument::{Out, Text, TextOut};
+use crate::argument::{Out, TPvarGetInfoArguments, Text};
 use crate::error::Result;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
@@ -20,35 +20,20 @@ pub(crate) fn t_pvar_get_index(name: Text<'_>, var_class: c_int, pvar_index: Out
     pvar_index.set(tool::index_of(all, name, |it| it.name == name && it.class.number() == var_class)?)
 }
 
-#[allow(clippy::too_many_arguments, reason = "the standard's")]
-pub(crate) fn t_pvar_get_info(
-    pvar_index: c_int,
-    name: TextOut,
-    name_len: Out<c_int>,
-    verbosity: Out<c_int>,
-    var_class: Out<c_int>,
-    datatype: Out<DatatypeHandle>,
-    enumtype: Out<usize>,
-    desc: TextOut,
-    desc_len: Out<c_int>,
-    bind: Out<c_int>,
-    readonly: Out<c_int>,
-    continuous: Out<c_int>,
-    atomic: Out<c_int>,
-) -> Result<()> {
+pub(crate) fn t_pvar_get_info(call: TPvarGetInfoArguments) -> Result<()> {
     tool::check()?;
-    let variable = tool::at(tool::performances(), pvar_index)?;
+    let variable = tool::at(tool::performances(), call.pvar_index)?;
     let relative = variable.class.is_relative();
-    name.offer(&variable.name, name_len);
-    verbosity.offer(variable.verbosity);
-    var_class.offer(variable.class.number());
-    datatype.offer(DatatypeHandle(variable.kind().datatype()));
-    enumtype.offer(mpi::MPI_T_ENUM_NULL);
-    desc.offer(&variable.meaning, desc_len);
-    bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
-    readonly.offer(c_int::from(!relative));
-    continuous.offer(c_int::from(!relative));
-    atomic.offer(c_int::from(relative));
+    call.name.offer(&variable.name, call.name_len);
+    call.verbosity.offer(variable.verbosity);
+    call.var_class.offer(variable.class.number());
+    call.datatype.offer(DatatypeHandle(variable.kind().datatype()));
+    call.enumtype.offer(mpi::MPI_T_ENUM_NULL);
+    call.desc.offer(&variable.meaning, call.desc_len);
+    call.bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
+    call.readonly.offer(c_int::from(!relative));
+    call.continuous.offer(c_int::from(!relative));
+    call.atomic.offer(c_int::from(relative));
     Ok(())
 }
 

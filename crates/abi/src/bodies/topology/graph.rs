@@ -1,14 +1,14 @@
 //! Graphs.
 
 use super::{length, room};
-use crate::argument::{List, ListOut, Out};
+use crate::argument::{DistGraphCreateAdjacentArguments, DistGraphCreateArguments, List, ListOut, Out};
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::info;
 use heddle_comm::topology::{Graph, Neighbour, Neighbours};
 use heddle_engine::comm_management::{self, Edge};
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::{CommHandle, InfoHandle};
+use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;
 
 /// The graph of the standard's arrays; the last element of `index` is the number of edges.
@@ -98,51 +98,28 @@ fn weighted(n: c_int, ranks: List<'_, c_int>, weights: Option<List<'_, c_int>>) 
     Ok(pairs.map(|(&rank, &weight)| Neighbour { rank, weight }).collect())
 }
 
-#[expect(clippy::too_many_arguments, reason = "the standard's signature")]
-pub(crate) fn dist_graph_create_adjacent(
-    comm: CommHandle,
-    indegree: c_int,
-    sources: List<'_, c_int>,
-    source_weights: List<'_, c_int>,
-    outdegree: c_int,
-    destinations: List<'_, c_int>,
-    dest_weights: List<'_, c_int>,
-    info: InfoHandle,
-    reorder: bool,
-    new: Out<CommHandle>,
-) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
-    info::hints(info.0)?;
+pub(crate) fn dist_graph_create_adjacent(call: DistGraphCreateAdjacentArguments<'_>) -> Result<()> {
+    let comm = CommRef::from_handle(call.comm_old.0)?;
+    info::hints(call.info.0)?;
     // Either all processes give weights or none does.
     let weights_given =
-        !source_weights.is_at(mpi::MPI_UNWEIGHTED) && !dest_weights.is_at(mpi::MPI_UNWEIGHTED);
+        !call.sourceweights.is_at(mpi::MPI_UNWEIGHTED) && !call.destweights.is_at(mpi::MPI_UNWEIGHTED);
     let weights = |list| weights_given.then_some(list);
     let neighbours = Neighbours {
-        sources: weighted(indegree, sources, weights(source_weights))?,
-        destinations: weighted(outdegree, destinations, weights(dest_weights))?,
+        sources: weighted(call.indegree, call.sources, weights(call.sourceweights))?,
+        destinations: weighted(call.outdegree, call.destinations, weights(call.destweights))?,
         weighted: weights_given,
     };
-    let new = new.variable()?;
-    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours, reorder)?);
+    let new = call.comm_dist_graph.variable()?;
+    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours, call.reorder)?);
     Ok(())
 }
 
-#[expect(clippy::too_many_arguments, reason = "the standard's signature")]
-pub(crate) fn dist_graph_create(
-    comm: CommHandle,
-    n: c_int,
-    sources: List<'_, c_int>,
-    degrees: List<'_, c_int>,
-    destinations: List<'_, c_int>,
-    weights: List<'_, c_int>,
-    info: InfoHandle,
-    reorder: bool,
-    new: Out<CommHandle>,
-) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
-    info::hints(info.0)?;
-    let n = length(n, "the number of sources", mpi::MPI_ERR_ARG)?;
-    let (sources, degrees) = (sources.slice(n)?, degrees.slice(n)?);
+pub(crate) fn dist_graph_create(call: DistGraphCreateArguments<'_>) -> Result<()> {
+    let comm = CommRef::from_handle(call.comm_old.0)?;
+    info::hints(call.info.0)?;
+    let n = length(call.n, "the number of sources", mpi::MPI_ERR_ARG)?;
+    let (sources, degrees) = (call.sources.slice(n)?, call.degrees.slice(n)?);
     let mut count = 0_i64;
     for &degree in degrees {
         count += length(degree, "a degree", mpi::MPI_ERR_ARG)? as i64;
@@ -151,9 +128,9 @@ pub(crate) fn dist_graph_create(
         let message = format!("the degrees add up to {count} edges, more than an int can count");
         Error::new(mpi::MPI_ERR_ARG, message)
     })?;
-    let weights_given = !weights.is_at(mpi::MPI_UNWEIGHTED);
+    let weights_given = !call.weights.is_at(mpi::MPI_UNWEIGHTED);
     // The program's edges first: only they show that memory for so many is used rightly.
-    let ends = weighted(count, destinations, weights_given.then_some(weights))?;
+    let ends = weighted(count, call.destinations, weights_given.then_some(call.weights))?;
     let edge_sources = sources.iter().zip(degrees);
     let edge_sources =
         edge_sources.flat_map(|(&source, &degree)| std::iter::repeat_n(source, degree as usize));
@@ -161,8 +138,8 @@ pub(crate) fn dist_graph_create(
         .zip(ends)
         .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
         .collect();
-    let new = new.variable()?;
-    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given, reorder)?);
+    let new = call.comm_dist_graph.variable()?;
+    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given, call.reorder)?);
     Ok(())
 }
 
