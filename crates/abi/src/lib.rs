@@ -2,7 +2,8 @@
 //!
 //! `build.rs` writes the entry points from the table of the standard; each of them turns its C arguments into
 //! those of `argument`, calls one body, and hands an error to the error handler of the object concerned. Both
-//! forms of a function, with `int` and with large counts, call the same body.
+//! forms of a function, with `int` and with large counts, call the same body. A body with many arguments gets
+//! a structure of them, which functions with the same parameters share.
 //!
 //! The bodies call `heddle-comm`, `heddle-p2p`, `heddle-collective`, `heddle-engine` and `heddle-tool`;
 //! layouts of data come from `heddle-datatype`, constants and the table from `heddle-spec`. No crate uses

@@ -69,44 +69,49 @@ fn byte_of(rank: usize, i: usize) -> u8 {
 
 impl Access {
     fn call(&self, stage: &Stage<'_>, called: Called<'_>, memory: &mut [Vec<u8>; 3]) -> i32 {
-        let Access { rank, disp, .. } = *self;
+        let Access { rank: target_rank, disp: target_disp, count: origin_count, far_count, .. } = *self;
         let (win, op) = (stage.win(self.win), OpHandle(self.op));
-        let (datatype, far_datatype) = (stage.datatype(self.datatype), stage.datatype(self.far_datatype));
+        let (datatype, target_datatype) = (stage.datatype(self.datatype), stage.datatype(self.far_datatype));
+        let (target_count, origin_datatype) = (far_count, datatype);
         let [origin, compared, result] = memory;
         let origin = self.origin.within(origin).cast::<c_void>();
         let origin_addr = origin.cast_const();
-        let put = PutArguments {
-            origin_addr,
-            origin_count: self.count,
-            origin_datatype: datatype,
-            target_rank: rank,
-            target_disp: disp,
-            target_count: self.far_count,
-            target_datatype: far_datatype,
-            win,
-        };
-        let (compared, result) =
-            (self.compared.within(compared).cast_const().cast(), self.result.within(result).cast());
+        let compare_addr = self.compared.within(compared).cast_const().cast();
+        let result_addr = self.result.within(result).cast();
         macro_rules! call_one {
             ($name:literal, $express:path, $general:path, ($($argument:expr),*)) => {
                 call!(called, $name, running, $express, $general, ($($argument),*))
             };
         }
         match self.function {
-            Put => call_one!("Put", rma::express_put, rma::put, (put)),
+            Put => call_one!(
+                "Put",
+                rma::express_put,
+                rma::put,
+                (PutArguments {
+                    origin_addr,
+                    origin_count,
+                    origin_datatype,
+                    target_rank,
+                    target_disp,
+                    target_count,
+                    target_datatype,
+                    win
+                })
+            ),
             Get => call_one!(
                 "Get",
                 rma::express_get,
                 rma::get,
                 (GetArguments {
                     origin_addr: origin,
-                    origin_count: put.origin_count,
-                    origin_datatype: datatype,
-                    target_rank: rank,
-                    target_disp: disp,
-                    target_count: put.target_count,
-                    target_datatype: far_datatype,
-                    win,
+                    origin_count,
+                    origin_datatype,
+                    target_rank,
+                    target_disp,
+                    target_count,
+                    target_datatype,
+                    win
                 })
             ),
             Accumulate => call_one!(
@@ -115,14 +120,14 @@ impl Access {
                 rma::accumulate,
                 (AccumulateArguments {
                     origin_addr,
-                    origin_count: put.origin_count,
-                    origin_datatype: datatype,
-                    target_rank: rank,
-                    target_disp: disp,
-                    target_count: put.target_count,
-                    target_datatype: far_datatype,
+                    origin_count,
+                    origin_datatype,
+                    target_rank,
+                    target_disp,
+                    target_count,
+                    target_datatype,
                     op,
-                    win,
+                    win
                 })
             ),
             FetchAndOp => call_one!(
@@ -131,12 +136,12 @@ impl Access {
                 rma::fetch_and_op,
                 (FetchAndOpArguments {
                     origin_addr,
-                    result_addr: result,
+                    result_addr,
                     datatype,
-                    target_rank: rank,
-                    target_disp: disp,
+                    target_rank,
+                    target_disp,
                     op,
-                    win,
+                    win
                 })
             ),
             CompareAndSwap => call_one!(
@@ -145,17 +150,22 @@ impl Access {
                 rma::compare_and_swap,
                 (CompareAndSwapArguments {
                     origin_addr,
-                    compare_addr: compared,
-                    result_addr: result,
+                    compare_addr,
+                    result_addr,
                     datatype,
-                    target_rank: rank,
-                    target_disp: disp,
-                    win,
+                    target_rank,
+                    target_disp,
+                    win
                 })
             ),
-            Flush => call_one!("Win_flush", rma::express_win_flush, rma::win_flush, (rank, win)),
+            Flush => call_one!("Win_flush", rma::express_win_flush, rma::win_flush, (target_rank, win)),
             FlushLocal => {
-                call_one!("Win_flush_local", rma::express_win_flush_local, rma::win_flush_local, (rank, win))
+                call_one!(
+                    "Win_flush_local",
+                    rma::express_win_flush_local,
+                    rma::win_flush_local,
+                    (target_rank, win)
+                )
             }
         }
     }

@@ -13,7 +13,8 @@ use heddle_comm::datatype::TypeRef;
 use heddle_comm::{CommRef, Plane};
 use heddle_p2p::{Attempt, Refusal};
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::RequestHandle;
+use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
+use std::ffi::{c_int, c_void};
 
 #[inline(always)]
 fn sending(call: SendrecvArguments) -> SendArguments {
@@ -66,13 +67,26 @@ pub(crate) fn express_sendrecv(attempt: Attempt, call: SendrecvArguments, status
             status.report(&outcome);
             Ok(Ok(()))
         }
-        Err(_) => Ok(wait_for(receiving(call), status)),
+        Err(_) => {
+            let SendrecvArguments { recvbuf, recvcount, recvtype, source, recvtag, comm, .. } = call;
+            Ok(wait_for(recvbuf, recvcount, recvtype, source, recvtag, comm, status))
+        }
     }
 }
 
+/// The rest of a call whose message has not arrived. It takes single arguments, since a structure would lie in
+/// memory, and the path that needs no rest would make room for it.
 #[inline(never)]
-fn wait_for(call: RecvArguments, status: StatusOut) -> Result<()> {
-    running(|| recv(call, status))
+fn wait_for(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Result<()> {
+    running(|| recv(RecvArguments { buf, count, datatype, source, tag, comm }, status))
 }
 
 /// Both buffers, that of the receive first; and what must be kept until the operation is begun.
