@@ -1,5 +1,5 @@
-//! Writes the C entry points and the structures of their arguments from `functions.table`, and names the shared
-//! library.
+//! Writes the C entry points and the structures of their arguments from `functions.table`, and names the
+//! shared library.
 
 mod build {
     pub(crate) mod argument_sets;

@@ -1,5 +1,5 @@
-//! Rust text of the structures that hold the arguments of functions with many of them. The blocking, nonblocking
-//! and persistent forms of a function share one, and so do all functions with the same parameters.
+//! Rust text of the structures that hold the arguments of functions with many of them. The blocking,
+//! nonblocking and persistent forms of a function share one. So do all functions with the same parameters.
 
 use super::parameter::argument;
 use heddle_spec::function::{Direction, Function, Kind, Param};
@@ -64,7 +64,8 @@ impl ArgumentSet<'_> {
     }
 }
 
-/// The parameters of a function without those that its blocking, nonblocking or persistent form adds at the end.
+/// The parameters of a function without those that its blocking, nonblocking or persistent form adds at the
+/// end.
 fn shared(params: &[Param]) -> &[Param] {
     let is = |param: &Param, kind: &Kind, direction| {
         param.kind == *kind && param.direction == direction && param.dimensions == 0

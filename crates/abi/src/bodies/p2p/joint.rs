@@ -74,8 +74,8 @@ pub(crate) fn express_sendrecv(attempt: Attempt, call: SendrecvArguments, status
     }
 }
 
-/// The rest of a call whose message has not arrived. It takes single arguments, since a structure would lie in
-/// memory, and the path that needs no rest would make room for it.
+/// The rest of a call whose message has not arrived. It takes single arguments: a structure would lie in
+/// memory, and a call that has no rest would make room for it, too.
 #[inline(never)]
 fn wait_for(
     buf: *mut c_void,
