@@ -5,10 +5,11 @@ use super::seen::{Counted, kind_of, shown, untouched};
 use super::stage::{Address, Comm, GARBAGE, ROOM, Stage, Type, out_unless, status_unless};
 use super::traffic::{buffer, comm_of, drain, end_of, isend};
 use super::way::{Called, Case, call};
-use crate::argument::{RecvArguments, SendArguments, SendrecvArguments};
+use crate::argument::{RecvArguments, SendArguments, SendrecvArguments, StatusOut};
 use crate::bodies::p2p;
-use crate::entry::running;
+use crate::entry::{Express, running};
 use heddle_comm::{CommRef, Plane};
+use heddle_p2p::Attempt;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::RequestHandle;
 use std::fmt::Write;
@@ -210,7 +211,7 @@ impl Message {
                 called,
                 "Sendrecv",
                 running,
-                p2p::express_sendrecv,
+                express_sendrecv,
                 p2p::sendrecv,
                 (
                     SendrecvArguments {
@@ -241,6 +242,16 @@ impl Message {
         _ = write!(seen, "code {code}, flag {flag}, request {}, {status:?}; ", kind_of(request));
         request.0
     }
+}
+
+/// The express path of `Sendrecv`, which takes its arguments one by one.
+fn express_sendrecv(attempt: Attempt, call: SendrecvArguments, status: StatusOut) -> Express {
+    let SendrecvArguments { sendbuf, sendcount, sendtype, dest, sendtag, .. } = call;
+    let SendrecvArguments { recvbuf, recvcount, recvtype, source, recvtag, comm, .. } = call;
+    p2p::express_sendrecv(
+        attempt, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+        comm, status,
+    )
 }
 
 impl Case for Message {

@@ -1,51 +1,55 @@
 //! Sending and receiving at once.
 
 use super::check_tag;
-use super::receive::{finish, incoming, plain, recv};
-use super::send::small;
+use super::receive::{finish, incoming, recv};
 use crate::argument::{
-    Out, RecvArguments, SendArguments, SendrecvArguments, SendrecvReplaceArguments, StatusOut, buffer_for,
+    Out, RecvArguments, SendrecvArguments, SendrecvReplaceArguments, StatusOut, buffer_for,
 };
 use crate::entry::{Express, running};
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::{CommRef, Plane};
-use heddle_p2p::{Attempt, Refusal};
+use heddle_p2p::{Attempt, PlainReceive, Refusal, SmallSend};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-#[inline(always)]
-fn sending(call: SendrecvArguments) -> SendArguments {
-    SendArguments {
-        buf: call.sendbuf,
-        count: call.sendcount,
-        datatype: call.sendtype,
-        dest: call.dest,
-        tag: call.sendtag,
-        comm: call.comm,
-    }
-}
-
-#[inline(always)]
-fn receiving(call: SendrecvArguments) -> RecvArguments {
-    RecvArguments {
-        buf: call.recvbuf,
-        count: call.recvcount,
-        datatype: call.recvtype,
-        source: call.source,
-        tag: call.recvtag,
-        comm: call.comm,
-    }
-}
-
 /// The express path of a small message beside a plain receive: the send completes at once. If the message to
 /// be received has not arrived yet, a blocking receive ends the call.
+#[expect(clippy::too_many_arguments, reason = "from a structure the compiler makes longer code")]
 #[inline(always)]
-pub(crate) fn express_sendrecv(attempt: Attempt, call: SendrecvArguments, status: StatusOut) -> Express {
-    let send = small(sending(call));
-    let receive = plain(receiving(call));
+pub(crate) fn express_sendrecv(
+    attempt: Attempt,
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: DatatypeHandle,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: DatatypeHandle,
+    source: c_int,
+    recvtag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Express {
+    let send = SmallSend {
+        address: sendbuf.cast(),
+        count: sendcount,
+        datatype: sendtype.0,
+        dest,
+        tag: sendtag,
+        comm: comm.0,
+    };
+    let receive = PlainReceive {
+        address: recvbuf.cast(),
+        count: recvcount,
+        datatype: recvtype.0,
+        source,
+        tag: recvtag,
+        comm: comm.0,
+    };
     // SAFETY: the program promises that the data is there and that there is room for it, apart from it.
     match unsafe { send.exchange(receive, attempt) } {
         Ok(outcome) => {
@@ -67,15 +71,11 @@ pub(crate) fn express_sendrecv(attempt: Attempt, call: SendrecvArguments, status
             status.report(&outcome);
             Ok(Ok(()))
         }
-        Err(_) => {
-            let SendrecvArguments { recvbuf, recvcount, recvtype, source, recvtag, comm, .. } = call;
-            Ok(wait_for(recvbuf, recvcount, recvtype, source, recvtag, comm, status))
-        }
+        Err(_) => Ok(wait_for(recvbuf, recvcount, recvtype, source, recvtag, comm, status)),
     }
 }
 
-/// The rest of a call whose message has not arrived. It takes single arguments: a structure would lie in
-/// memory, and a call that has no rest would make room for it, too.
+/// The rest of a call whose message has not arrived.
 #[inline(never)]
 fn wait_for(
     buf: *mut c_void,
@@ -92,7 +92,9 @@ fn wait_for(
 /// Both buffers, that of the receive first; and what must be kept until the operation is begun.
 #[inline(always)]
 fn both(call: SendrecvArguments) -> Result<(CommRef, [TypeRef; 2], [Buffer; 2])> {
-    let (comm, recvtype, to) = incoming(receiving(call))?;
+    let SendrecvArguments { recvbuf: buf, recvcount: count, recvtype: datatype, source, comm, .. } = call;
+    let receive = RecvArguments { buf, count, datatype, source, tag: call.recvtag, comm };
+    let (comm, recvtype, to) = incoming(receive)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (sendtype, from) = unsafe { buffer_for(call.dest, call.sendbuf, call.sendcount, call.sendtype) }?;
     check_tag(call.sendtag)?;

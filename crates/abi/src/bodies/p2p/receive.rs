@@ -37,7 +37,7 @@ pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
 }
 
 #[inline(always)]
-pub(super) fn plain(call: RecvArguments) -> PlainReceive {
+fn plain(call: RecvArguments) -> PlainReceive {
     PlainReceive {
         address: call.buf.cast(),
         count: call.count,

@@ -22,7 +22,7 @@ fn outgoing(call: SendArguments) -> Result<(CommRef, TypeRef, Buffer)> {
 }
 
 #[inline(always)]
-pub(super) fn small(call: SendArguments) -> SmallSend {
+fn small(call: SendArguments) -> SmallSend {
     SmallSend {
         address: call.buf.cast(),
         count: call.count,
