@@ -1,9 +1,6 @@
 //! The reference page, `docs/reference.md`: made from the tables that the library itself uses.
 
-use heddle_model::{
-    Choice, Class, Execution, Granularity, Lifetime, OffloadThreads, Origin, ProgressEntry, ReferenceCounts,
-    RequestPool, Requests, Values, WakeUp, named_models,
-};
+use heddle_model::{Choice, Class, Origin, Values, named_models};
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
 use heddle_settings::{Algorithm, Variable};
 use heddle_spec::function_table::Functions;
@@ -175,15 +172,14 @@ pub(crate) fn page() -> String {
     }
     page += "The variables of collective operations, [below](#collective-operations), are of class tuning.\n";
     page += "\n## What the names mean\n\n";
-    choice::<Granularity>(&mut page);
-    choice::<Execution>(&mut page);
-    choice::<ProgressEntry>(&mut page);
-    choice::<OffloadThreads>(&mut page);
-    choice::<WakeUp>(&mut page);
-    choice::<Lifetime>(&mut page);
-    choice::<RequestPool>(&mut page);
-    choice::<Requests>(&mut page);
-    choice::<ReferenceCounts>(&mut page);
+    for variable in Variable::all() {
+        let meanings = variable.meanings();
+        if !meanings.is_empty() {
+            let rows = meanings.into_iter().map(|(name, meaning)| [code(name), meaning.to_owned()]);
+            table(&mut page, [&code(variable.name()), "meaning"], rows);
+            page.push('\n');
+        }
+    }
     page += "## Models\n\nThe values of `HEDDLE_MODEL`: Heddle's models, the default first, and those of\n\
              the papers in the papers' form.\n\n";
     let models = named_models().map(|model| {
@@ -234,15 +230,6 @@ fn switches() -> String {
     let names: Vec<_> = Variable::all().filter(are).map(|variable| code(variable.name())).collect();
     let (last, others) = names.split_last().expect("there is a switch");
     format!("{} and {last}", others.join(", "))
-}
-
-/// The options of a choice, under the variable that takes their names.
-fn choice<C: Choice>(page: &mut String) {
-    let variable = Variable::all().find(|variable| variable.allowed() == C::names());
-    let variable = variable.expect("each choice of the page has a variable").name();
-    let rows = C::OPTIONS.iter().map(|(_, name, meaning)| [code(name), (*meaning).to_owned()]);
-    table(page, [&code(variable), "meaning"], rows);
-    page.push('\n');
 }
 
 fn table<const N: usize>(page: &mut String, heads: [&str; N], rows: impl Iterator<Item = [String; N]>) {

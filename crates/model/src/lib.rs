@@ -38,12 +38,7 @@ mod path;
 mod section;
 mod tracepoint;
 
-pub use choice::{
-    Arbitration, Bias, Choice, Class, CollectThreshold, Condition, Execution, Granularity, Lifetime, Model,
-    ModelError, Named, OFFLOAD, OWN, OffloadThreads, Origin, PARTS, PUBLISHED, Part, ProgressEntry,
-    ReferenceCounts, RequestPool, Requests, TestBackoff, UnknownArbitration, UnknownOption, UnknownThreshold,
-    Values, WakeUp, named_models, pairwise,
-};
+pub use choice::*;
 pub use heddle_locks::kinds::LockKind;
 pub use objects::{
     Enclosed, LeftTo, LeftToAll, LockFree, Locked, Object, Parted, SectionOf, Sectioning, Whole,

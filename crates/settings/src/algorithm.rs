@@ -91,21 +91,6 @@ impl Choice for Algorithm {
 }
 
 impl Algorithm {
-    /// The names of `auto` and of these algorithms, with ", " between them.
-    pub(crate) fn names_of(algorithms: &[Algorithm]) -> String {
-        let names: Vec<_> = [Algorithm::Auto].iter().chain(algorithms).map(|it| it.name()).collect();
-        names.join(", ")
-    }
-
-    /// `auto`, or the one of these algorithms that has the name.
-    ///
-    /// # Errors
-    /// A sentence that says what is wanted.
-    pub(crate) fn among(algorithms: &[Algorithm], name: &str) -> Result<Algorithm, String> {
-        let found = [Algorithm::Auto].iter().chain(algorithms).find(|it| it.name() == name);
-        found.copied().ok_or_else(|| format!("one of {} is wanted", Algorithm::names_of(algorithms)))
-    }
-
     /// Returns true if the operation may go over the blackboard.
     #[inline(always)]
     #[must_use]

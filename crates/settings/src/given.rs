@@ -33,17 +33,3 @@ pub fn given(name: &str) -> Result<Option<String>, String> {
         Ok(text) => Ok(Some(text)),
     }
 }
-
-/// The value of a variable, or the default if it has none.
-pub(crate) fn variable_or<T>(
-    name: &str,
-    default: T,
-    parse: impl FnOnce(&str) -> Result<T, String>,
-) -> Result<T, String> {
-    match given(name)? {
-        None => Ok(default),
-        Some(text) => {
-            parse(&text).map_err(|why| format!("the environment variable {name} is \"{text}\": {why}"))
-        }
-    }
-}

@@ -1,8 +1,9 @@
 //! Every environment variable that changes how Heddle works.
 
+use crate::chosen::MODEL;
 use crate::collectives::{COLLECTIVES, Collectives};
-use crate::{SETTINGS, Setting, Settings};
-use heddle_model::{Class, Model, PARTS, Part, Values};
+use crate::settings::{SETTINGS, Settings};
+use heddle_model::{About, Class, Model, PARTS, Setting, Values};
 
 /// An environment variable: a separate setting, one of collective operations, or a part of the model.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +13,7 @@ pub enum Variable {
     /// An algorithm of a collective operation, or a switch point.
     Collective(&'static Setting<Collectives>),
     /// A part of the model.
-    Part(&'static Part),
+    Part(&'static Setting<Model>),
 }
 
 impl Variable {
@@ -23,58 +24,62 @@ impl Variable {
         SETTINGS.iter().map(Variable::Setting).chain(parts).chain(collectives)
     }
 
+    fn about(self) -> &'static About {
+        match self {
+            Variable::Setting(setting) => &setting.about,
+            Variable::Collective(setting) => &setting.about,
+            Variable::Part(setting) => &setting.about,
+        }
+    }
+
     /// The environment variable's name. In lower case it is the name of the MPI_T control variable.
     pub fn name(self) -> &'static str {
-        match self {
-            Variable::Setting(setting) => setting.variable,
-            Variable::Collective(setting) => setting.variable,
-            Variable::Part(part) => part.variable,
-        }
+        self.about().variable
     }
 
     /// Whom it concerns.
     pub fn class(self) -> Class {
-        match self {
-            Variable::Setting(setting) => setting.class,
-            Variable::Collective(setting) => setting.class,
-            Variable::Part(part) => part.class,
-        }
+        self.about().class
     }
 
     /// Its meaning, as half a sentence.
     pub fn meaning(self) -> &'static str {
-        match self {
-            Variable::Setting(setting) => setting.meaning,
-            Variable::Collective(setting) => setting.meaning,
-            Variable::Part(part) => part.meaning,
-        }
+        self.about().meaning
     }
 
-    /// The kind of its values.
+    /// The form of its values.
     pub fn values(self) -> Values {
-        match self {
-            Variable::Setting(setting) => setting.values,
-            Variable::Collective(setting) => setting.values,
-            Variable::Part(part) => part.values,
-        }
+        (self.about().values)()
     }
 
     /// The allowed values, in words. For [`Values::Names`]: the names, with ", " between them.
     pub fn allowed(self) -> String {
-        match self {
-            Variable::Setting(setting) => (setting.allowed)(),
-            Variable::Collective(setting) => (setting.allowed)(),
-            Variable::Part(part) => (part.allowed)(),
-        }
+        (self.about().allowed)()
+    }
+
+    /// The names with their meanings, if its values are names that need an explanation.
+    pub fn meanings(self) -> Vec<(&'static str, &'static str)> {
+        (self.about().meanings)()
     }
 
     /// The default, in words. That of a part is the default model's; other models may differ.
     pub fn default(self) -> String {
-        match self {
-            Variable::Setting(setting) => setting.default.to_owned(),
-            Variable::Collective(setting) => setting.default.to_owned(),
-            Variable::Part(part) => (part.get)(&Model::default()),
-        }
+        (self.about().default)()
+    }
+
+    /// Returns true if all processes of a job must choose the same value.
+    pub fn is_common(self) -> bool {
+        self.about().common
+    }
+
+    /// Returns true if it is the model or a part of it.
+    pub fn is_of_model(self) -> bool {
+        matches!(self, Variable::Part(_)) || self.name() == MODEL
+    }
+
+    /// Returns true if it is the algorithm of a collective operation, or a switch point.
+    pub fn is_of_collectives(self) -> bool {
+        matches!(self, Variable::Collective(_))
     }
 
     /// Its value among the settings of a process.
@@ -82,7 +87,7 @@ impl Variable {
         match self {
             Variable::Setting(setting) => (setting.get)(settings),
             Variable::Collective(setting) => (setting.get)(&settings.collectives),
-            Variable::Part(part) => (part.get)(&settings.model),
+            Variable::Part(setting) => (setting.get)(&settings.model),
         }
     }
 
@@ -92,29 +97,11 @@ impl Variable {
     /// # Errors
     /// A sentence that says why the value is refused.
     pub fn check(self, value: &str) -> Result<(), String> {
+        let mut settings = Settings::default();
         match self {
-            Variable::Setting(setting) => (setting.check)(value),
-            Variable::Collective(setting) => (setting.check)(value),
-            Variable::Part(part) => (part.set)(&mut Model::default(), value),
-        }
-    }
-
-    /// Returns true if it is the model or a part of it.
-    pub fn is_of_model(self) -> bool {
-        matches!(self, Variable::Part(_)) || self.name() == "HEDDLE_MODEL"
-    }
-
-    /// Returns true if it is the algorithm of a collective operation, or a switch point.
-    pub fn is_of_collectives(self) -> bool {
-        matches!(self, Variable::Collective(_))
-    }
-
-    /// Returns true if all processes of a job must choose the same value.
-    pub fn is_common(self) -> bool {
-        match self {
-            Variable::Setting(setting) => setting.common,
-            Variable::Collective(setting) => setting.common,
-            Variable::Part(_) => false,
+            Variable::Setting(setting) => (setting.set)(&mut settings, value),
+            Variable::Collective(setting) => (setting.set)(&mut settings.collectives, value),
+            Variable::Part(setting) => (setting.set)(&mut settings.model, value),
         }
     }
 }

@@ -14,7 +14,7 @@ use heddle_window::{Algorithm, LockChoice};
 pub fn default_lock() -> LockChoice {
     let mut choice = LockChoice::default();
     if let Some(settings) = settings::in_force() {
-        choice.algorithm = Algorithm::named(&settings.win_lock).unwrap_or(choice.algorithm);
+        choice.algorithm = Algorithm::named(settings.win_lock).unwrap_or(choice.algorithm);
         choice.bypasses = settings.win_lock_bypasses;
     }
     choice
@@ -171,9 +171,12 @@ mod tests {
     #[test]
     fn the_variable_names_every_algorithm_and_the_default_first() {
         let names = Algorithm::ALL.map(|(name, _)| name);
-        assert_eq!(settings::WIN_LOCKS, names);
+        let variable = settings::Variable::all().find(|variable| variable.name() == "HEDDLE_WIN_LOCK");
+        let variable = variable.expect("a variable");
+        assert_eq!(variable.allowed(), names.join(", "));
+        assert_eq!(variable.default(), names[0]);
         assert_eq!(LockChoice::default().algorithm, Algorithm::ALL[0].1);
-        assert_eq!(LockChoice::default().bypasses, settings::WIN_LOCK_BYPASSES);
+        assert_eq!(LockChoice::default().bypasses, settings::Settings::default().win_lock_bypasses);
     }
 
     #[test]

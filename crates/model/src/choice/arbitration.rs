@@ -1,5 +1,6 @@
 //! The order in which threads enter a contended critical section: one lock, or one lock for each path.
 
+use super::kind::{Custom, Values};
 use heddle_locks::kinds::LockKind;
 use std::fmt;
 use std::str::FromStr;
@@ -31,14 +32,19 @@ impl Arbitration {
     }
 }
 
-impl Arbitration {
-    /// Every lock that keeps up with more threads than cores, and some pairs of them.
-    pub(crate) fn examples() -> Vec<&'static str> {
+/// The values of an arbitration.
+pub(super) const ARBITRATIONS: Custom<Arbitration> = Custom {
+    form: Values::Text,
+    allowed: Arbitration::names,
+    read: |text| text.parse().map_err(|_| format!("{} is wanted", Arbitration::names())),
+    write: ToString::to_string,
+    examples: || {
+        // Every lock that keeps up with more threads than cores, and some pairs of them.
         let names = LockKind::ALL.iter().map(|kind| kind.name());
         let pairs = ["p-mutex-mutex", "p-mcs-mcs", "p-hmcs-mcs", "p-clh-abortable-mcs"];
         names.filter(|name| !name.starts_with("strict")).chain(pairs).collect()
-    }
-}
+    },
+};
 
 impl fmt::Display for Arbitration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,9 +3,9 @@
 use super::arbitration::Arbitration;
 use super::error::ModelError;
 use super::lookup::named_models;
-use super::model::Model;
+use super::model::{ENTERING, Model, PARTS};
 use super::options::{Bias, Execution, Granularity, ReferenceCounts, RequestPool};
-use super::part::{ENTERING, PARTS, Part};
+use super::setting::About;
 use heddle_locks::kinds::LockKind;
 use std::fmt;
 
@@ -17,26 +17,28 @@ impl Model {
     /// A name or value that does not exist; parts that make no sense together.
     pub fn choose(
         name: Option<&str>,
-        mut part: impl FnMut(&Part) -> Option<String>,
+        mut part: impl FnMut(&About) -> Option<String>,
     ) -> Result<Model, ModelError> {
         let mut model = name.map_or(Ok(Model::default()), Model::named)?;
         let (mut given, mut changed) = (Vec::new(), Vec::new());
         for known in PARTS {
-            if let Some(value) = part(known) {
-                let before = (known.get)(&model);
-                (known.set)(&mut model, &value).map_err(|why| ModelError::Part {
-                    variable: known.variable,
-                    value,
-                    why,
-                })?;
-                given.push(known.variable);
-                if (known.get)(&model) != before {
+            let about = &known.about;
+            if let Some(value) = part(about) {
+                let is_changed = known.change(&mut model, &value);
+                let refused = |why| ModelError::Part { variable: about.variable, value, why };
+                if is_changed.map_err(refused)? {
                     changed.push(known);
                 }
+                given.push(about.variable);
             }
         }
         model.make_sense(|variable| given.contains(&variable))?;
-        model.ignore_nothing(&changed)?;
+        // A value that was asked for instead of the model's own must change something.
+        for part in changed {
+            if let Some(acts_under) = part.unmet(&model) {
+                return Err(model.without_effect(part.about.variable, acts_under));
+            }
+        }
         Ok(model)
     }
 
@@ -75,7 +77,7 @@ impl Model {
         }
         if let Some(entry) = self.only_progress_entry() {
             if self.progress_entry != entry && given("HEDDLE_PROGRESS_ENTRY") {
-                return ENTERING.check("HEDDLE_PROGRESS_ENTRY", self);
+                return Err(self.without_effect("HEDDLE_PROGRESS_ENTRY", ENTERING.name));
             }
             self.progress_entry = entry;
         }
@@ -93,12 +95,9 @@ impl Model {
         Ok(())
     }
 
-    /// Refuses values that were asked for instead of the model's own and would change nothing.
-    fn ignore_nothing(&self, changed: &[&Part]) -> Result<(), ModelError> {
-        changed.iter().try_for_each(|part| match &part.acts_under {
-            Some(condition) => condition.check(part.variable, self),
-            None => Ok(()),
-        })
+    /// The refusal of a variable that acts under a condition which the model does not meet.
+    fn without_effect(&self, variable: &'static str, acts_under: &'static str) -> ModelError {
+        ModelError::WithoutEffect { variable, acts_under, model: Box::new(*self) }
     }
 
     /// Does the same as [`make_sense`](Self::make_sense) for the parts that granularity
@@ -147,7 +146,7 @@ impl fmt::Display for Model {
         }
         for (index, part) in PARTS.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{} {}", part.name, (part.get)(self))?;
+            write!(f, "{comma}{} {}", part.about.name(), (part.get)(self))?;
         }
         Ok(())
     }
@@ -155,7 +154,7 @@ impl fmt::Display for Model {
 
 #[cfg(test)]
 mod tests {
-    use super::super::part::Values;
+    use super::super::kind::Values;
     use super::*;
 
     fn choose(name: &str, parts: &[(&str, &str)]) -> Result<Model, ModelError> {
@@ -189,18 +188,19 @@ mod tests {
     #[test]
     fn every_part_refuses_what_it_does_not_know_and_reads_what_it_says() {
         for part in PARTS {
-            let error = choose("csync", &[(part.variable, "nonsense")]).expect_err("nonsense");
-            assert!(error.to_string().contains(part.variable), "{error}");
+            let variable = part.about.variable;
+            let error = choose("csync", &[(variable, "nonsense")]).expect_err("nonsense");
+            assert!(error.to_string().contains(variable), "{error}");
             let mut model = Model::default();
             let value = (part.get)(&model);
-            assert_eq!((part.set)(&mut model, &value), Ok(()), "{}", part.variable);
-            let allowed = (part.allowed)();
-            for name in allowed.split(", ").filter(|_| part.values == Values::Names) {
+            assert_eq!((part.set)(&mut model, &value), Ok(()), "{variable}");
+            let allowed = (part.about.allowed)();
+            for name in allowed.split(", ").filter(|_| (part.about.values)() == Values::Names) {
                 let mut other = model;
-                assert_eq!((part.set)(&mut other, name), Ok(()), "{}", part.variable);
+                assert_eq!((part.set)(&mut other, name), Ok(()), "{variable}");
                 assert_eq!((part.get)(&other), name);
             }
-            assert_eq!(model, Model::default(), "{}", part.variable);
+            assert_eq!(model, Model::default(), "{variable}");
         }
     }
 
@@ -243,7 +243,7 @@ mod tests {
         ] {
             let model = choose(name, &parts).unwrap_or_else(|error| panic!("{name}: {error}"));
             for (variable, value) in parts {
-                let part = PARTS.iter().find(|part| part.variable == variable).expect("a part");
+                let part = PARTS.iter().find(|part| part.about.variable == variable).expect("a part");
                 assert_eq!((part.get)(&model), value, "{name}: {variable}");
             }
         }

@@ -3,27 +3,26 @@
 mod arbitration;
 mod choose;
 mod error;
+mod kind;
 mod lookup;
 mod model;
 mod named;
 mod options;
 mod own;
 mod pairs;
-mod part;
 mod published;
+mod setting;
 mod threshold;
 
 pub use arbitration::{Arbitration, UnknownArbitration};
 pub use error::ModelError;
+pub use kind::{Custom, Kind, Names, Number, OneOf, Values};
 pub use lookup::named_models;
-pub use model::Model;
+pub use model::{Model, OFFLOAD, PARTS};
 pub use named::{Named, Origin};
-pub use options::{
-    Bias, Choice, Class, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts,
-    RequestPool, Requests, TestBackoff, UnknownOption, WakeUp,
-};
+pub use options::*;
 pub use own::OWN;
 pub use pairs::pairwise;
-pub use part::{Condition, OFFLOAD, PARTS, Part, Values};
 pub use published::PUBLISHED;
+pub use setting::{About, Condition, Setting};
 pub use threshold::{CollectThreshold, UnknownThreshold};

@@ -1,59 +1,206 @@
-//! A model: one value for each choice.
+//! A model, and the settings that are parts of it.
 
-use super::arbitration::Arbitration;
+use super::arbitration::{ARBITRATIONS, Arbitration};
+use super::kind::{Custom, Names, Number, Values};
 use super::options::{
     Bias, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts, RequestPool,
     Requests, TestBackoff, WakeUp,
 };
-use super::threshold::CollectThreshold;
+use super::setting::Condition;
+use super::threshold::{COLLECT_THRESHOLDS, CollectThreshold};
 use heddle_locks::hmcs::Thresholds;
 use heddle_locks::kinds::{LockKind, LockName};
 
-/// A thread-safety model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Model {
-    /// Decides which critical section guards an object.
-    pub granularity: Granularity,
-    /// Decides which thread enters a contended critical section next.
-    pub arbitration: Arbitration,
-    /// Decides which threads enter a critical section with plain instructions while no others use it
-    /// ([`heddle_locks::Biased`], [`heddle_locks::CoreBiased`]).
-    pub bias: Bias,
-    /// Decides which thread runs an operation.
-    pub execution: Execution,
-    /// Decides how a waiting thread enters a critical section to make progress.
-    pub progress_entry: ProgressEntry,
-    /// The number of threads for the VNIs under `offload`.
-    pub offload_threads: OffloadThreads,
-    /// Decides how a waiter learns that its operation is complete.
-    pub wake_up: WakeUp,
-    /// Decides what keeps an object alive while a request uses it.
-    pub lifetime: Lifetime,
-    /// The number of additional freed objects that starts a collection.
-    pub collect_threshold: CollectThreshold,
-    /// Decides where requests come from.
-    pub request_pool: RequestPool,
-    /// Decides which sends have a request.
-    pub requests: Requests,
-    /// Decides how references to objects are counted.
-    pub reference_counts: ReferenceCounts,
-    /// The number of times in a row that a cohort passes a lock on within before others get it, under `hmcs`.
-    pub cohort_thresholds: Thresholds,
-    /// The number of threads of the main path that may pass a waiting thread of the
-    /// progress path, under `p-X-Y`.
-    pub low_bound: u32,
-    /// The largest number of operations of other threads that a thread runs before it hands the critical
-    /// section on, under `csync`, `dsm-synch` and `lockq`.
-    pub combining_limit: u32,
-    /// The number of times that a thread which finds a critical section taken yields and tries again before
-    /// it posts, under `lockq`.
-    pub post_tries: u32,
-    /// The time that `MPI_Test` and similar functions wait for a critical section before they
-    /// give up, in microseconds.
-    pub test_patience_us: u32,
-    /// Decides what a test does after it has found a critical section taken.
-    pub test_backoff: TestBackoff,
+crate::settings! {
+    /// A thread-safety model: a part for each choice, in the order of the papers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Model {
+        granularity: Granularity {
+            variable: "HEDDLE_GRANULARITY",
+            class: Research,
+            meaning: "which critical section guards an object",
+            values: Names::<Granularity>::ALL,
+            default: Granularity::PerVni,
+        }
+        arbitration: Arbitration {
+            variable: "HEDDLE_ARBITRATION",
+            class: Research,
+            meaning: "which thread enters a contended critical section next",
+            values: ARBITRATIONS,
+            default: Arbitration::One(LockKind::Mutex),
+        }
+        ///
+        /// The locks are [`heddle_locks::Biased`] and [`heddle_locks::CoreBiased`].
+        bias: Bias {
+            variable: "HEDDLE_BIAS",
+            class: Tuning,
+            meaning: "which threads enter a critical section at nearly no cost while no others use it (on: thread, off: none)",
+            values: Names::<Bias>::ALL,
+            default: Bias::None,
+        }
+        execution: Execution {
+            variable: "HEDDLE_EXECUTION",
+            class: Research,
+            meaning: "which thread runs an operation",
+            values: Names::<Execution>::ALL,
+            default: Execution::Caller,
+        }
+        progress_entry: ProgressEntry {
+            variable: "HEDDLE_PROGRESS_ENTRY",
+            class: Research,
+            meaning: "how a waiting thread enters a critical section to make progress",
+            values: Names::<ProgressEntry>::ALL,
+            default: ProgressEntry::Try,
+            acts_under: ENTERING,
+        }
+        offload_threads: OffloadThreads {
+            variable: "HEDDLE_OFFLOAD_THREADS",
+            class: Tuning,
+            meaning: "how many threads there are for the VNIs, under offload",
+            values: Names::<OffloadThreads>::ALL,
+            default: OffloadThreads::PerVni,
+            acts_under: OFFLOAD,
+        }
+        wake_up: WakeUp {
+            variable: "HEDDLE_WAKEUP",
+            called: "wake-up",
+            class: Research,
+            meaning: "how a waiter learns that its operation is complete",
+            values: Names::<WakeUp>::ALL,
+            default: WakeUp::Blind,
+        }
+        lifetime: Lifetime {
+            variable: "HEDDLE_LIFETIME",
+            class: Research,
+            meaning: "what keeps an object alive while a request uses it",
+            values: Names::<Lifetime>::ALL,
+            default: Lifetime::Collect,
+        }
+        collect_threshold: CollectThreshold {
+            variable: "HEDDLE_COLLECT_THRESHOLD",
+            class: Tuning,
+            meaning: "how many more freed objects start a collection",
+            values: COLLECT_THRESHOLDS,
+            default: CollectThreshold::Adaptive,
+            acts_under: COLLECTING,
+        }
+        request_pool: RequestPool {
+            variable: "HEDDLE_REQUEST_POOL",
+            class: Research,
+            meaning: "where requests come from",
+            values: Names::<RequestPool>::ALL,
+            default: RequestPool::ThreadLocal,
+        }
+        requests: Requests {
+            variable: "HEDDLE_REQUESTS",
+            class: Research,
+            meaning: "which sends have a request",
+            values: Names::<Requests>::ALL,
+            default: Requests::Needed,
+        }
+        reference_counts: ReferenceCounts {
+            variable: "HEDDLE_REFERENCE_COUNTS",
+            class: Research,
+            meaning: "how references to objects are counted",
+            values: Names::<ReferenceCounts>::ALL,
+            default: ReferenceCounts::Atomic,
+        }
+        cohort_thresholds: Thresholds {
+            variable: "HEDDLE_COHORT_THRESHOLD",
+            class: Tuning,
+            meaning: "how many times in a row threads near each other pass a critical section on before others get it, under hmcs: \
+                      at all levels of the machine, or at each",
+            values: COHORT_THRESHOLDS,
+            default: Thresholds::at_all_levels(heddle_locks::hmcs::DEFAULT_THRESHOLD),
+            acts_under: HMCS,
+        }
+        low_bound: u32 {
+            variable: "HEDDLE_LOW_BOUND",
+            class: Tuning,
+            meaning: "how many issuing threads may pass a waiting thread, under p-X-Y",
+            values: Number { least: 1, most: u32::MAX },
+            default: heddle_locks::two_level::LOW_BOUND,
+            acts_under: PRIORITY,
+        }
+        combining_limit: u32 {
+            variable: "HEDDLE_COMBINING_LIMIT",
+            class: Tuning,
+            meaning: "how many operations of others a thread runs before it hands the critical section on, under csync, dsm-synch and lockq",
+            values: Number { least: 1, most: u32::MAX },
+            default: heddle_combining::lock_queue::DEFAULT_THRESHOLD,
+            acts_under: COMBINING,
+        }
+        post_tries: u32 {
+            variable: "HEDDLE_POST_TRIES",
+            class: Tuning,
+            meaning: "how many times a thread that finds a critical section taken yields and tries again before it posts its operation, under lockq",
+            values: Number { least: 0, most: u32::MAX },
+            default: 10,
+            acts_under: POSTING,
+        }
+        test_patience_us: u32 {
+            variable: "HEDDLE_TEST_PATIENCE",
+            class: Research,
+            meaning: "for how many microseconds MPI_Test and its like wait for a critical section before they give up (mutex, clh, \
+                      abortable-mcs and hmcs without a bias let them; others only try). Under \
+                      global 0 lets them wait like every call",
+            values: Number { least: 0, most: u32::MAX },
+            default: 0,
+            acts_under: GIVING_UP,
+        }
+        test_backoff: TestBackoff {
+            variable: "HEDDLE_TEST_BACKOFF",
+            class: Tuning,
+            meaning: "whether MPI_Test and its like, after they have found a critical section taken, leave it alone for the next 1, 2, 4, .. \
+                      calls of the thread",
+            values: Names::<TestBackoff>::ALL,
+            default: TestBackoff::None,
+            acts_under: TRYING,
+        }
+    }
+    /// Every part of a model.
+    table: [pub const PARTS];
+    /// The parts that named models share unless they set them.
+    defaults: [pub(super) const fn with_defaults];
 }
+
+const COHORT_THRESHOLDS: Custom<Thresholds> = Custom {
+    form: Values::Text,
+    allowed: Thresholds::allowed,
+    read: |text| text.parse().map_err(|_| format!("{} is wanted", Thresholds::allowed())),
+    write: ToString::to_string,
+    examples: || vec!["1", "100", "64:16"],
+};
+
+/// Threads of the library run the operations.
+pub const OFFLOAD: Condition<Model> = Condition { name: "execution \"offload\"", holds: Model::is_offloaded };
+const COLLECTING: Condition<Model> =
+    Condition { name: "a lifetime other than \"none\"", holds: |model| model.lifetime != Lifetime::Never };
+const HMCS: Condition<Model> = Condition { name: "an arbitration with hmcs", holds: Model::has_cohorts };
+const PRIORITY: Condition<Model> = Condition {
+    name: "an arbitration p-X-Y",
+    holds: |model| matches!(model.arbitration, Arbitration::Priority(..)) && model.has_lock_to_wait_for(),
+};
+const COMBINING: Condition<Model> = Condition {
+    name: "execution \"csync\", \"dsm-synch\" or \"lockq\"",
+    holds: |model| matches!(model.execution, Execution::CSync | Execution::DsmSynch | Execution::LockQ),
+};
+pub(super) const ENTERING: Condition<Model> = Condition {
+    name: "granularity \"per-vni\", \"brief-global\" or \"per-object\", without offload threads",
+    holds: Model::has_progress_entries,
+};
+const POSTING: Condition<Model> =
+    Condition { name: "execution \"lockq\"", holds: |model| model.execution == Execution::LockQ };
+const GIVING_UP: Condition<Model> = Condition {
+    name: "granularity \"per-vni\", \"brief-global\" or \"global\" and bias \"none\", with an arbitration whose waiters can give up \
+           (mutex, clh, abortable-mcs, hmcs)",
+    holds: Model::waiters_give_up,
+};
+const TRYING: Condition<Model> = Condition {
+    name: "granularity \"per-vni\" or \"brief-global\", without offload threads: elsewhere no test finds a critical section \
+           taken and gives up",
+    holds: Model::tests_try,
+};
 
 impl Model {
     /// The time that `MPI_Test` and similar functions wait for a critical section before they

@@ -2,12 +2,7 @@
 
 use super::arbitration::Arbitration;
 use super::model::Model;
-use super::options::{
-    Bias, Execution, Granularity, Lifetime, OffloadThreads, ProgressEntry, ReferenceCounts, RequestPool,
-    Requests, TestBackoff, WakeUp,
-};
-use super::threshold::CollectThreshold;
-use heddle_locks::hmcs::Thresholds;
+use super::options::{Granularity, ProgressEntry};
 use heddle_locks::kinds::LockKind;
 
 /// A model with a name.
@@ -38,26 +33,7 @@ pub enum Origin {
 }
 
 /// The parts that the models below share unless they set them.
-pub(super) const BASE: Model = Model {
-    granularity: Granularity::PerVni,
-    arbitration: Arbitration::One(LockKind::Mutex),
-    bias: Bias::None,
-    execution: Execution::Caller,
-    progress_entry: ProgressEntry::Try,
-    offload_threads: OffloadThreads::PerVni,
-    wake_up: WakeUp::Blind,
-    lifetime: Lifetime::Collect,
-    collect_threshold: CollectThreshold::Adaptive,
-    request_pool: RequestPool::ThreadLocal,
-    requests: Requests::Needed,
-    reference_counts: ReferenceCounts::Atomic,
-    cohort_thresholds: Thresholds::at_all_levels(heddle_locks::hmcs::DEFAULT_THRESHOLD),
-    low_bound: heddle_locks::two_level::LOW_BOUND,
-    combining_limit: heddle_combining::lock_queue::DEFAULT_THRESHOLD,
-    post_tries: 10,
-    test_patience_us: 0,
-    test_backoff: TestBackoff::None,
-};
+pub(super) const BASE: Model = Model::with_defaults();
 
 pub(super) const fn by(arbitration: Arbitration) -> Model {
     Model { arbitration, ..BASE }

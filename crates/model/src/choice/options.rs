@@ -21,6 +21,8 @@ pub trait Choice: Copy + PartialEq + Sized + 'static {
     const CHOICE: &'static str;
     /// Every option, in the order of the papers, with its name and its meaning.
     const OPTIONS: &'static [(Self, &'static str, &'static str)];
+    /// Further names of some options, which are read and never written.
+    const ALIASES: &'static [(Self, &'static str)] = &[];
 
     /// The option's name.
     fn name(self) -> &'static str {
@@ -32,25 +34,27 @@ pub trait Choice: Copy + PartialEq + Sized + 'static {
     /// # Errors
     /// [`UnknownOption`], with the names that exist.
     fn from_name(name: &str) -> Result<Self, UnknownOption> {
-        Self::OPTIONS.iter().find(|(_, known, _)| *known == name).map(|(option, ..)| *option).ok_or_else(
-            || UnknownOption { choice: Self::CHOICE, name: name.to_owned(), allowed: Self::names() },
-        )
-    }
-
-    /// All names.
-    fn examples() -> Vec<&'static str> {
-        Self::OPTIONS.iter().map(|(_, name, _)| *name).collect()
+        let names = Self::OPTIONS.iter().map(|&(option, name, _)| (option, name));
+        let found = names.chain(Self::ALIASES.iter().copied()).find(|(_, known)| *known == name);
+        found.map(|(option, _)| option).ok_or_else(|| UnknownOption {
+            choice: Self::CHOICE,
+            name: name.to_owned(),
+            allowed: Self::names(),
+        })
     }
 
     /// All names, for a sentence.
     fn names() -> String {
-        Self::examples().join(", ")
+        Self::OPTIONS.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Declares a choice: its options with their names and meanings.
+/// Declares a choice: its options with their names and meanings. A further name of an option follows behind
+/// `|`.
 macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident, $what:literal { $($option:ident = $text:literal: $meaning:literal,)* }) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal {
+        $($option:ident = $text:literal $(| $alias:literal)*: $meaning:literal,)*
+    }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $name {
@@ -61,6 +65,7 @@ macro_rules! choice {
             const CHOICE: &'static str = $what;
             const OPTIONS: &'static [(Self, &'static str, &'static str)] =
                 &[$((Self::$option, $text, $meaning),)*];
+            const ALIASES: &'static [(Self, &'static str)] = &[$($((Self::$option, $alias),)*)*];
         }
 
         impl fmt::Display for $name {
@@ -103,8 +108,8 @@ choice! {
 choice! {
     /// Choices of the threads that enter a critical section with plain instructions while no others use it.
     Bias, "bias" {
-        None = "none": "no thread",
-        Thread = "thread": "the thread that alone uses it",
+        None = "none" | "off": "no thread",
+        Thread = "thread" | "on": "the thread that alone uses it",
         Core = "core": "the threads of the core that alone uses it, by a restartable sequence",
     }
 }
@@ -194,27 +199,19 @@ choice! {
 mod tests {
     use super::*;
 
-    fn names_lead_to_options_and_back<C: Choice + fmt::Debug>() {
-        for (option, name, meaning) in C::OPTIONS {
-            assert_eq!(C::from_name(name).as_ref(), Ok(option));
+    #[test]
+    fn names_lead_to_options_and_back_and_aliases_to_options() {
+        for (option, name, meaning) in Bias::OPTIONS {
+            assert_eq!(Bias::from_name(name).as_ref(), Ok(option));
+            assert_eq!(option.name(), *name);
             assert!(!meaning.is_empty());
         }
-        let error = C::from_name("no such thing").expect_err("no such option");
-        assert!(error.to_string().contains(C::OPTIONS[0].1), "{error}");
-    }
-
-    #[test]
-    fn every_choice_has_its_names() {
-        names_lead_to_options_and_back::<Granularity>();
-        names_lead_to_options_and_back::<Bias>();
-        names_lead_to_options_and_back::<Execution>();
-        names_lead_to_options_and_back::<ProgressEntry>();
-        names_lead_to_options_and_back::<OffloadThreads>();
-        names_lead_to_options_and_back::<WakeUp>();
-        names_lead_to_options_and_back::<Lifetime>();
-        names_lead_to_options_and_back::<RequestPool>();
-        names_lead_to_options_and_back::<Requests>();
-        names_lead_to_options_and_back::<ReferenceCounts>();
-        names_lead_to_options_and_back::<TestBackoff>();
+        for (option, alias) in Bias::ALIASES {
+            assert_eq!(Bias::from_name(alias).as_ref(), Ok(option));
+            assert_ne!(option.name(), *alias);
+        }
+        assert_eq!(Bias::ALIASES.len(), 2, "on and off");
+        let error = Bias::from_name("no such thing").expect_err("no such option");
+        assert!(error.to_string().contains("none, thread, core"), "{error}");
     }
 }

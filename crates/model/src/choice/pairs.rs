@@ -1,10 +1,10 @@
 //! Combinations of parts for tests: few, but with every pair of values that makes sense together.
 
-use super::model::Model;
-use super::part::{PARTS, Part};
+use super::model::{Model, PARTS};
+use super::setting::About;
 use std::collections::BTreeSet;
 
-/// A part's value: the index of the part, and of the value among its [`Part::examples`].
+/// A part's value: the index of the part, and of the value among its [`About::examples`].
 type Choice = (usize, usize);
 
 /// The number of random combinations that are tried for each that is taken.
@@ -18,8 +18,8 @@ const FRUITLESS: usize = 64;
 /// of different parts that some sensible model has. A part may also be left out. `seed` chooses other
 /// combinations with the same property.
 #[must_use]
-pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, &'static str)>> {
-    let examples: Vec<_> = PARTS.iter().map(|part| (part.examples)()).collect();
+pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, String)>> {
+    let examples: Vec<_> = PARTS.iter().map(|part| (part.about.examples)()).collect();
     let mut random = Random(seed);
     let mut seen = BTreeSet::new();
     let mut combinations = Vec::new();
@@ -30,7 +30,8 @@ pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, &'static str)>> {
         match candidates.map(|choices| (news(&choices), choices)).max() {
             Some((1.., choices)) => {
                 seen.extend(pairs(&choices));
-                let name = |(part, value): &Choice| (PARTS[*part].variable, examples[*part][*value]);
+                let name =
+                    |(part, value): &Choice| (PARTS[*part].about.variable, examples[*part][*value].clone());
                 combinations.push(choices.iter().map(name).collect());
                 fruitless = 0;
             }
@@ -57,7 +58,7 @@ impl Random {
     }
 
     /// A combination that makes sense, if this attempt finds one.
-    fn combination(&mut self, examples: &[Vec<&'static str>]) -> Option<Vec<Choice>> {
+    fn combination(&mut self, examples: &[Vec<String>]) -> Option<Vec<Choice>> {
         let mut choices = Vec::new();
         for (part, values) in examples.iter().enumerate() {
             // One more than there are values: the last one leaves the part out.
@@ -67,16 +68,16 @@ impl Random {
             }
         }
         let choose = |choices: &[Choice]| {
-            Model::choose(None, |part: &Part| {
-                let found = choices.iter().find(|(index, _)| PARTS[*index].variable == part.variable);
-                found.map(|(index, value)| examples[*index][*value].to_owned())
+            Model::choose(None, |part: &About| {
+                let found = choices.iter().find(|(index, _)| PARTS[*index].about.variable == part.variable);
+                found.map(|(index, value)| examples[*index][*value].clone())
             })
         };
         // A part that would change nothing is left out: with it, hardly any combination would make sense.
         let always_act: Vec<Choice> =
             choices.iter().copied().filter(|(part, _)| PARTS[*part].acts_under.is_none()).collect();
         let model = choose(&always_act).ok()?;
-        choices.retain(|(part, _)| PARTS[*part].acts_in(&model));
+        choices.retain(|(part, _)| PARTS[*part].unmet(&model).is_none());
         choose(&choices).is_ok().then_some(choices)
     }
 }
@@ -90,17 +91,15 @@ mod tests {
         let combinations = pairwise(1);
         assert!(combinations.len() < 200, "{}", combinations.len());
         for part in PARTS {
-            for value in (part.examples)() {
-                let has = |combination: &Vec<(&str, &str)>| combination.contains(&(part.variable, value));
-                assert!(combinations.iter().any(has), "{}={value}", part.variable);
+            let variable = part.about.variable;
+            for value in (part.about.examples)() {
+                let example = (variable, value);
+                assert!(combinations.iter().any(|combination| combination.contains(&example)), "{example:?}");
             }
         }
         for combination in combinations {
-            let value = |part: &Part| {
-                combination
-                    .iter()
-                    .find(|(name, _)| *name == part.variable)
-                    .map(|(_, value)| (*value).to_owned())
+            let value = |part: &About| {
+                combination.iter().find(|(name, _)| *name == part.variable).map(|(_, value)| value.clone())
             };
             assert!(Model::choose(None, value).is_ok(), "{combination:?}");
         }

@@ -1,5 +1,6 @@
 //! The number of freed objects that starts a collection.
 
+use super::kind::{Custom, Values};
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,11 +21,14 @@ impl CollectThreshold {
     }
 }
 
-impl CollectThreshold {
-    pub(crate) fn examples() -> Vec<&'static str> {
-        vec!["adaptive", "1", "100"]
-    }
-}
+/// The values of a threshold.
+pub(super) const COLLECT_THRESHOLDS: Custom<CollectThreshold> = Custom {
+    form: Values::Text,
+    allowed: CollectThreshold::names,
+    read: |text| text.parse().map_err(|_| format!("{} is wanted", CollectThreshold::names())),
+    write: ToString::to_string,
+    examples: || vec!["adaptive", "1", "100"],
+};
 
 impl fmt::Display for CollectThreshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

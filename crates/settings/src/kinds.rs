@@ -1,0 +1,144 @@
+//! Kinds of values that settings here have.
+
+use crate::cores::Cores;
+use heddle_bootstrap::Mechanism;
+use heddle_model::{Custom, Model, OneOf, Values};
+use std::time::Duration;
+
+/// The values that stand for what a setting leaves open.
+pub(crate) const AUTO: &str = "auto";
+pub(crate) const ANY: &str = "any";
+/// The value that turns a setting off.
+pub(crate) const OFF: &str = "off";
+const UNLIMITED: &str = "unlimited";
+
+/// The names of models.
+pub(crate) const MODELS: Custom<Model> = Custom {
+    form: Values::Text,
+    allowed: || Model::names().collect::<Vec<_>>().join(", "),
+    read: |text| Model::named(text).map_err(|error| error.to_string()),
+    write: ToString::to_string,
+    examples: || Model::names().collect(),
+};
+
+/// On or off.
+pub(crate) const SWITCH: Custom<bool> = Custom {
+    form: Values::Names,
+    allowed: || "on, off".to_owned(),
+    read: |text| match text {
+        "on" | "1" => Ok(true),
+        "off" | "0" => Ok(false),
+        _ => Err("\"on\" (or 1) or \"off\" (or 0) is wanted".to_owned()),
+    },
+    write: |is_on| if *is_on { "on" } else { "off" }.to_owned(),
+    examples: || vec!["on", "off"],
+};
+
+/// A number of bytes. The form is text, since a number in MPI_T has 32 bits.
+pub(crate) const BYTES: Custom<usize> = Custom {
+    form: Values::Text,
+    allowed: || format!("a number from 0, or {UNLIMITED}"),
+    read: |text| match text {
+        UNLIMITED => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| format!("a number from 0, or \"{UNLIMITED}\", is wanted")),
+    },
+    write: |bytes| match *bytes {
+        usize::MAX => UNLIMITED.to_owned(),
+        bytes => bytes.to_string(),
+    },
+    examples: || vec!["0", UNLIMITED],
+};
+
+/// Launchers.
+pub(crate) const MECHANISMS: Custom<Mechanism> = Custom {
+    form: Values::Names,
+    allowed: || Mechanism::names().collect::<Vec<_>>().join(", "),
+    read: |text| text.parse().map_err(|()| format!("one of {} is wanted", (MECHANISMS.allowed)())),
+    write: |mechanism| mechanism.name().to_owned(),
+    examples: || Mechanism::names().collect(),
+};
+
+/// The providers of libfabric, which names of the form `tcp;ofi_rxm` are made of.
+const PROVIDERS: [&str; 16] = [
+    "tcp", "verbs", "udp", "shm", "sm2", "cxi", "psm3", "psm2", "efa", "opx", "lpp", "ucx", "net", "sockets",
+    "ofi_rxm", "ofi_rxd",
+];
+
+/// A provider of libfabric, or a word in its place.
+pub(crate) const FABRICS: Custom<String> = Custom {
+    form: Values::Text,
+    allowed: || format!("{AUTO}, {OFF}, or the name of a provider, such as tcp;ofi_rxm"),
+    read: |text| match text == AUTO || text == OFF || text.split(';').all(|part| PROVIDERS.contains(&part)) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "{AUTO}, {OFF}, or a provider made of {} is wanted, such as tcp;ofi_rxm",
+            PROVIDERS.join(", ")
+        )),
+    },
+    write: String::clone,
+    examples: || vec![AUTO, OFF, "tcp;ofi_rxm"],
+};
+
+/// A network interface or device.
+pub(crate) const FABRIC_DOMAINS: Custom<String> = Custom {
+    form: Values::Text,
+    allowed: || format!("{ANY}, or a name"),
+    read: |text| match text.is_empty() || text.contains(char::is_whitespace) {
+        true => Err(format!("{ANY}, or the name of a network interface or device, is wanted")),
+        false => Ok(text.to_owned()),
+    },
+    write: String::clone,
+    examples: || vec![ANY],
+};
+
+/// A day, in seconds.
+const LONGEST_TIMEOUT: u64 = 86_400;
+
+/// A time in seconds; `None`: for ever.
+pub(crate) const TIMEOUTS: Custom<Option<Duration>> = Custom {
+    form: Values::Text,
+    allowed: || format!("a number from 1 to {LONGEST_TIMEOUT}, or {OFF}"),
+    read: |text| match text.parse() {
+        Ok(seconds @ 1..=LONGEST_TIMEOUT) => Ok(Some(Duration::from_secs(seconds))),
+        _ if text == OFF => Ok(None),
+        _ => Err(format!("a number of seconds from 1 to {LONGEST_TIMEOUT}, or {OFF}, is wanted")),
+    },
+    write: |timeout| timeout.map_or(OFF.to_owned(), |timeout| timeout.as_secs().to_string()),
+    examples: || vec!["1", OFF],
+};
+
+/// Lists of cores.
+pub(crate) const CORES: Custom<Cores> = Custom {
+    form: Values::Text,
+    allowed: Cores::allowed,
+    read: Cores::parse,
+    write: ToString::to_string,
+    examples: || vec![ANY, "0"],
+};
+
+/// The algorithms of window locks, all of `heddle-rma-locks`.
+pub(crate) const WIN_LOCKS: OneOf<&str> =
+    OneOf { values: &["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"], name: |name| name };
+
+/// The most bypasses that can be asked for: with more, a lock is as unfair as `spin`.
+const MOST_BYPASSES: u64 = 1_000_000;
+
+/// Numbers of bypasses.
+pub(crate) const BYPASSES: Custom<u64> = Custom {
+    form: Values::Numbers,
+    allowed: || format!("a number from 0 to {MOST_BYPASSES}"),
+    read: bypasses,
+    write: ToString::to_string,
+    examples: || vec!["0", "100"],
+};
+
+/// Reads a number of bypasses.
+///
+/// # Errors
+/// A sentence that says what is wanted.
+pub fn bypasses(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(number @ 0..=MOST_BYPASSES) => Ok(number),
+        _ => Err(format!("a number from 0 to {MOST_BYPASSES} is wanted")),
+    }
+}
