@@ -14,7 +14,8 @@
 //! The crate builds critical sections from the locks of `heddle-locks` and `heddle-sync` and from
 //! `heddle-combining`. `heddle-settings` reads the choices; `heddle-message` and `heddle-comm` enter the
 //! critical sections; `heddle-p2p` and `heddle-engine` see whether an attempt was refused; `heddle-engine`,
-//! `heddle-tool` and `heddle-cli` show models and counters.
+//! `heddle-tool` and `heddle-cli` show models and counters. [`settings!`] declares the parts of a model, and
+//! in `heddle-settings` every other setting.
 //!
 //! The crates above say *what* is protected: a call enters the [`CallSection`] at its start, and the state of
 //! a VNI is reached only through [`Guarded::with`]. *How* is decided here, once, when MPI is initialised.

@@ -199,3 +199,27 @@ impl<T> Kind for Custom<T> {
         (self.examples)().into_iter().map(str::to_owned).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_within_their_bounds() {
+        let kind = Number { least: 1_u32, most: 64 };
+        for text in ["1", "64"] {
+            assert_eq!(kind.read(text).map(|number| kind.write(&number)), Ok(text.to_owned()));
+        }
+        for wrong in ["", "0", "65", "-1", "1.5", " 1", "4294967297", "no"] {
+            assert_eq!(kind.read(wrong), Err("a number from 1 to 64 is wanted".to_owned()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn one_of_some_values_is_found_by_its_name() {
+        let kind = OneOf { values: &[3_usize, 5], name: |value| if value == 3 { "three" } else { "five" } };
+        assert_eq!(kind.read("five"), Ok(5));
+        assert_eq!(kind.write(&3), "three");
+        assert_eq!(kind.read("four"), Err("one of three, five is wanted".to_owned()));
+    }
+}

@@ -1,4 +1,5 @@
-//! A thread-safety model is a point in the space of these choices.
+//! A thread-safety model is a point in the space of these choices. Each is a setting, and `setting.rs` and
+//! `kind.rs` are what settings are declared with.
 
 mod arbitration;
 mod choose;
