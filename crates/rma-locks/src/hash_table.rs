@@ -6,7 +6,7 @@
 //! | words of a volume | meaning |
 //! |---|---|
 //! | `ZERO` | 1 if the key 0 is in the set: in a place, 0 says that the place is free |
-//! | `USED` | places of the heap given out; an attempt on a full heap may count, too |
+//! | `USED` | places of the heap given out, and attempts on a full heap |
 //! | two for each slot of the table | a key, and the last place of the list of those that found the slot taken |
 //! | two for each place of the heap | a key, and the place before it in the list |
 //!
@@ -147,15 +147,9 @@ impl HashTable {
         if spare != END {
             return Ok(spare);
         }
-        let used = self.first + USED;
-        // A look first, so that attempts on a full heap do not count without end.
-        if rma.get(volume, used).await < self.heap as u64 {
-            let before = rma.fetch_add(1, volume, used).await;
-            if before < self.heap as u64 {
-                return Ok(before + 1);
-            }
-        }
-        Err(HeapFull { volume })
+        // Attempts on a full heap count, too: 64 bits have room for more than there can ever be.
+        let before = rma.fetch_add(1, volume, self.first + USED).await;
+        if before < self.heap as u64 { Ok(before + 1) } else { Err(HeapFull { volume }) }
     }
 
     /// Enters a key without atomic operations, while the caller holds a lock of the key's volume for
