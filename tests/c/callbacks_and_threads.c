@@ -326,6 +326,10 @@ static void generalized(void) {
     CHECK_OK(MPI_Request_free(&requests[0]));
     CHECK_OK(MPI_Grequest_complete(requests[1]));
     check_met(true, "MPI_Grequest_complete of a freed request");
+    CHECK_OK(MPI_Grequest_start(query, let_go, cancel, NULL, &requests[0]));
+    CHECK_OK(MPI_Grequest_complete(requests[0]));
+    CHECK_OK(MPI_Request_free(&requests[0]));
+    check_met(true, "MPI_Request_free of a complete request");
 }
 
 int main(int argc, char **argv) {

@@ -231,7 +231,9 @@ pub fn free(handle: &mut usize) -> Result<()> {
             if is_active_task(id) && (heddle_settings::is_strict() || !request::is_complete(id)) {
                 return Err(not_for_tasks("freed while it is active"));
             } else if generalized::is_programs(id) {
-                drop(generalized::let_go(domain, id)?);
+                if generalized::let_go(domain, id)? {
+                    request::release(id);
+                }
             } else if request::is_complete(id) || request::is_inactive(id) {
                 request::release(id);
             } else {

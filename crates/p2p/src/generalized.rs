@@ -57,13 +57,13 @@ pub(super) fn is_programs(id: RequestId) -> bool {
         && owner.attachment.as_ref().is_some_and(|attachment| attachment.canceller().is_some())
 }
 
-/// Frees a request that the program completes, or will complete, for which it needs the handle afterwards.
-/// The caller drops its attachment outside all critical sections, since that may call a function of the
-/// program.
+/// Takes the handle of a request that the program completes, or will complete, for which it needs the handle
+/// afterwards. Returns true if it is complete. Then it belongs to the caller, who releases it outside all
+/// critical sections, since that may call a function of the program.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST` if the program has freed it before.
-pub(super) fn let_go(domain: &Domain, id: RequestId) -> Result<Option<Box<dyn Attachment>>> {
+pub(super) fn let_go(domain: &Domain, id: RequestId) -> Result<bool> {
     domain.vni(request::vni_of(id)).with_generalized(|| {
         // SAFETY: this thread is in the rendezvous critical section, where generalized requests
         // are completed and freed.
@@ -72,12 +72,8 @@ pub(super) fn let_go(domain: &Domain, id: RequestId) -> Result<Option<Box<dyn At
             let message = "the generalized request was freed before; it only has to be completed";
             return (None, Err(Error::new(mpi::MPI_ERR_REQUEST, message)));
         }
-        if !request::is_complete(id) {
-            owner.detached = true;
-            return (None, Ok(None));
-        }
-        let attachment = owner.attachment.take();
-        request::release(id);
-        (None, Ok(attachment))
+        let is_complete = request::claim(id);
+        owner.detached = !is_complete;
+        (None, Ok(is_complete))
     })
 }

@@ -127,8 +127,9 @@ pub(super) fn free(id: RequestId, request: &Request) {
 
 #[cold]
 fn drop_belongings(owner: &mut Ownership, in_flight: &mut InFlight) {
-    owner.attachment = None;
     owner.persistent = false;
+    // Taken out first: the program's function that this may call can look at the request by its handle.
+    drop(owner.attachment.take());
     in_flight.keep = None;
 }
 
