@@ -1,5 +1,5 @@
 // Self messages of a communicator use one communication path, until several threads send them by turns; then those of different
-// tags use different ones. One wildcard brings them back.
+// tags use different ones. One wildcard brings them back. A persistent receive that is started after that can be cancelled.
 // ranks: 1
 // levels: multiple
 // models: default
@@ -44,8 +44,35 @@ static int paths(void) {
     return used;
 }
 
+// Starts a persistent receive of each tag, and completes it by a message.
+static void start_and_send(MPI_Request receives[], int values[]) {
+    for (int tag = 0; tag < VNIS; tag++) {
+        CHECK_OK(MPI_Recv_init(&values[tag], 1, MPI_INT, 0, tag, comm, &receives[tag]));
+        CHECK_OK(MPI_Start(&receives[tag]));
+        CHECK_OK(MPI_Send(&tag, 1, MPI_INT, 0, tag, comm));
+        CHECK_OK(MPI_Wait(&receives[tag], MPI_STATUS_IGNORE));
+        CHECK_EQ(values[tag], tag);
+    }
+}
+
+// Starts each of them again, and cancels it: no message comes, so it is found where it was started.
+static void start_and_cancel(MPI_Request receives[]) {
+    for (int tag = 0; tag < VNIS; tag++) {
+        MPI_Status status;
+        int is_over = 0, is_cancelled = 0;
+        CHECK_OK(MPI_Start(&receives[tag]));
+        CHECK_OK(MPI_Cancel(&receives[tag]));
+        CHECK_OK(MPI_Test(&receives[tag], &is_over, &status));
+        if (!CHECK_EQ(is_over, 1)) continue;
+        CHECK_OK(MPI_Test_cancelled(&status, &is_cancelled));
+        CHECK_EQ(is_cancelled, 1);
+        CHECK_OK(MPI_Request_free(&receives[tag]));
+    }
+}
+
 int main(int argc, char **argv) {
-    int provided, flag = 1;
+    int provided, flag = 1, values[VNIS];
+    MPI_Request receives[VNIS];
     CHECK_EQ(setenv("HEDDLE_VNIS", "4", 1), 0);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
@@ -54,9 +81,11 @@ int main(int argc, char **argv) {
     CHECK_EQ(paths(), 1);
     threads_run(2, take_turns, NULL);
     CHECK_EQ(paths(), VNIS);
+    start_and_send(receives, values);
     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, 9, comm, &flag, MPI_STATUS_IGNORE));
     CHECK_EQ(flag, 0);
     CHECK_EQ(paths(), 1);
+    start_and_cancel(receives);
     pthread_barrier_destroy(&together);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_T_finalize());
