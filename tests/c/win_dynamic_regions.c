@@ -1,5 +1,6 @@
 // Dynamic windows: data may lie over several attached regions, neighbours that touch or blocks of a datatype with memory between them
-// that is not attached. Data of which a byte is not attached is MPI_ERR_RMA_RANGE, and nothing of it is moved.
+// that is not attached. Data of which a byte is not attached is MPI_ERR_RMA_RANGE, and nothing of it is moved. A region of no bytes
+// can be attached anywhere, and is detached like any other.
 // ranks: 1-4
 #include "check.h"
 
@@ -159,6 +160,27 @@ static void element_with_a_gap(void) {
     CHECK_OK(MPI_Win_detach(win, &pair.value));
 }
 
+// Regions of no bytes, before, at the start of, within and behind one that has some, which can be accessed all the time.
+static void regions_of_no_bytes(void) {
+    static int bytes[8];
+    static int *const places[] = {bytes, bytes, bytes + 2, bytes + 4, bytes + 8, NULL};
+    enum { PLACES = sizeof places / sizeof *places };
+    MPI_Aint there = address_of(bytes + 2);
+    CHECK_OK(MPI_Win_attach(win, bytes + 2, 4 * sizeof(int)));
+    for (int i = 0; i < PLACES; i++) CHECK_OK(MPI_Win_attach(win, places[i], 0));
+    sync_all();
+    CHECK_OK(MPI_Put(out, 4, MPI_INT, next, there, 4, MPI_INT, win));
+    CHECK_CLASS(MPI_Put(out, 5, MPI_INT, next, there, 5, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    sync_all();
+    for (int i = 0; i < PLACES; i++) CHECK_OK(MPI_Win_detach(win, places[i]));
+    sync_all();
+    CHECK_OK(MPI_Put(out, 4, MPI_INT, next, there, 4, MPI_INT, win));
+    sync_all();
+    CHECK_OK(MPI_Win_detach(win, bytes + 2));
+    for (int i = 0; i < PLACES && !oracle; i++) CHECK_CLASS(MPI_Win_detach(win, places[i]), MPI_ERR_RMA_ATTACH);
+    sync_all();
+}
+
 // Regions that come and go, and as many at once as a window has room for.
 static void many_regions(void) {
     enum { MOST = 4096 };
@@ -187,6 +209,7 @@ int main(int argc, char **argv) {
     neighbours();
     blocks();
     element_with_a_gap();
+    regions_of_no_bytes();
     many_regions();
     CHECK_OK(MPI_Win_unlock_all(win));
     CHECK_OK(MPI_Win_free(&win));

@@ -2,7 +2,8 @@
 //! Displacements are addresses.
 //!
 //! A process lists its regions in its window block, where others find out whether an access lies in one.
-//! Only the process itself changes the list; the program detaches no region that others still access.
+//! Only the process itself changes the list; the program detaches no region that others still access. A
+//! region of no bytes overlaps nothing and nobody accesses it, so only the process itself remembers it.
 
 use crate::geometry::{Geometry, REGIONS, WordAt};
 use crate::remote::Remote;
@@ -11,20 +12,22 @@ use heddle_spec::constants as mpi;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Keeps threads of this process from attaching at the same time.
-static ATTACHING: Mutex<()> = Mutex::new(());
-
 #[cold]
 fn failed(message: String) -> Error {
     Error::new(mpi::MPI_ERR_RMA_ATTACH, message)
 }
+
+/// The attached regions of this process that have no bytes, by their addresses. Its mutex keeps threads of
+/// the process from changing the window's list of regions at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct Empty(Mutex<Vec<u64>>);
 
 /// Adds a region to this process's list.
 ///
 /// # Errors
 /// `MPI_ERR_BASE` if it begins at a null pointer; `MPI_ERR_RMA_ATTACH` if it overlaps an attached region,
 /// ends beyond all addresses, or if the list is full.
-pub(crate) fn attach(remote: &impl Remote, own: usize, address: u64, len: u64) -> Result<()> {
+pub(crate) fn attach(remote: &impl Remote, empty: &Empty, own: usize, address: u64, len: u64) -> Result<()> {
     if address == 0 && len > 0 {
         let message = format!("{len} bytes of memory are to be attached at a null pointer");
         return Err(Error::new(mpi::MPI_ERR_BASE, message));
@@ -33,21 +36,22 @@ pub(crate) fn attach(remote: &impl Remote, own: usize, address: u64, len: u64) -
     if address.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
         return Err(failed(format!("the {len} bytes at {address:#x} end beyond all addresses")));
     }
-    let _alone = ATTACHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut empty = empty.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if len == 0 {
+        empty.push(address);
+        return Ok(());
+    }
     let used = remote.load(own, remote.geometry().regions_used()) as usize;
     let mut free = used;
     for index in 0..used {
         let (first, size) = read(remote, own, index);
         if size == 0 {
             free = index;
-        } else if address < first + size && first < address + len.max(1) {
+        } else if address < first + size && first < address + len {
             return Err(failed(format!(
                 "the {len} bytes at {address:#x} overlap the {size} bytes at {first:#x}, which are attached already"
             )));
         }
-    }
-    if len == 0 {
-        return Ok(());
     }
     if free == REGIONS {
         return Err(failed(format!("{REGIONS} regions are attached; detach one before you attach another")));
@@ -62,12 +66,17 @@ pub(crate) fn attach(remote: &impl Remote, own: usize, address: u64, len: u64) -
     Ok(())
 }
 
-/// Removes the region that begins at `address`.
+/// Removes a region that begins at `address`: one of no bytes first, so that what begins at the same address
+/// can be accessed until as many regions are detached as were attached there.
 ///
 /// # Errors
 /// `MPI_ERR_RMA_ATTACH` if there is none.
-pub(crate) fn detach(remote: &impl Remote, own: usize, address: u64) -> Result<()> {
-    let _alone = ATTACHING.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn detach(remote: &impl Remote, empty: &Empty, own: usize, address: u64) -> Result<()> {
+    let mut empty = empty.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = empty.iter().position(|there| *there == address) {
+        empty.swap_remove(found);
+        return Ok(());
+    }
     let used = remote.load(own, remote.geometry().regions_used()) as usize;
     match (0..used).find(|index| matches!(read(remote, own, *index), (first, 1..) if first == address)) {
         Some(index) => {

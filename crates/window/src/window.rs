@@ -30,6 +30,7 @@ pub struct Window {
     lock_counters: usize,
     /// True if displacements are addresses in attached regions.
     dynamic: bool,
+    empty_regions: attach::Empty,
     /// True if the memory may be the program's.
     private: bool,
     /// True between two fences, so that a lock or a start ends the fences' epoch.
@@ -97,6 +98,7 @@ impl Window {
             lock: lock.lock(layout),
             lock_choice: lock,
             dynamic,
+            empty_regions: attach::Empty::default(),
             private,
             is_fenced: AtomicBool::new(false),
             is_started: AtomicBool::new(false),
@@ -217,7 +219,7 @@ impl Window {
     /// overlaps an attached region.
     pub fn attach(&self, address: u64, len: u64) -> Result<()> {
         self.check_dynamic()?;
-        attach::attach(&self.remote, self.rank, address, len)?;
+        attach::attach(&self.remote, &self.empty_regions, self.rank, address, len)?;
         self.remote.machine().start_helper(len);
         Ok(())
     }
@@ -228,7 +230,7 @@ impl Window {
     /// `MPI_ERR_RMA_FLAVOR` if the window is not dynamic, `MPI_ERR_RMA_ATTACH` if there is no such region.
     pub fn detach(&self, address: u64) -> Result<()> {
         self.check_dynamic()?;
-        attach::detach(&self.remote, self.rank, address)
+        attach::detach(&self.remote, &self.empty_regions, self.rank, address)
     }
 
     fn check_dynamic(&self) -> Result<()> {
