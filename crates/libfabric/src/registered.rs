@@ -24,7 +24,7 @@ pub(crate) struct Owner<'a> {
 
 impl Registered {
     /// Memory of a provider that needs no registration.
-    pub(crate) const NONE: Registered = Registered(None);
+    pub const NONE: Registered = Registered(None);
 
     /// Registers memory for what `access` says, with this key if the provider lets the caller choose.
     ///

@@ -78,9 +78,10 @@ impl Listener {
             if signal.has_open() {
                 send_open_packets(&signal, &duties);
             }
-            if signal.is_armed() {
-                // A thread may have left a packet open before this one was armed.
-                duties.send_open();
+            let is_armed = signal.is_armed();
+            // A thread may have left a packet open before the signal said that none is, or that one is armed.
+            duties.send_open();
+            if is_armed {
                 let mut waits = Waits::new(descriptors.as_deref());
                 while waits.wait(left(&rhythm)) && !duties.has_work() {}
             }
@@ -114,7 +115,7 @@ pub(super) trait Duties: Send + 'static {
 }
 
 /// Sends open packets after a pause, in which their threads may do so, until there are none for a while or
-/// a thread arms the listener.
+/// a thread arms the listener. One may still be open then.
 fn send_open_packets(signal: &Signal, duties: &impl Duties) {
     let mut idle = 0;
     while idle < PATIENCE && !signal.is_armed() {
@@ -122,8 +123,6 @@ fn send_open_packets(signal: &Signal, duties: &impl Duties) {
         idle = if duties.send_open_if_free() { 0 } else { idle + 1 };
     }
     signal.none_is_open();
-    // One may have been left open before the last step.
-    duties.send_open();
 }
 
 /// Beats, and when the next one is due.
@@ -216,6 +215,51 @@ mod tests {
     use std::io::Write;
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
+    use std::sync::mpsc;
+
+    /// Duties that tell what the listener does.
+    struct Told(mpsc::Sender<&'static str>);
+
+    impl Told {
+        fn tell(&self, what: &'static str) {
+            // The test may be over.
+            let _ = self.0.send(what);
+        }
+    }
+
+    impl Duties for Told {
+        fn ring(&self) {
+            self.tell("rings");
+        }
+
+        fn has_work(&self) -> bool {
+            self.tell("looks for work");
+            true
+        }
+
+        fn send_open(&self) {
+            self.tell("sends open packets");
+        }
+
+        fn send_open_if_free(&self) -> bool {
+            self.tell("sends open packets of free ports");
+            false
+        }
+    }
+
+    #[test]
+    fn packets_that_are_open_when_a_thread_is_armed_are_sent_before_the_listener_waits() {
+        for is_open in [false, true] {
+            let signal = Arc::new(Signal::new());
+            signal.listener_is_there();
+            assert!(!is_open || signal.leave_open());
+            assert!(signal.arm());
+            let (tell, told) = mpsc::channel();
+            assert!(Listener::new(signal, None).start(None, Told(tell)));
+            let done = ["sends open packets", "looks for work", "rings"];
+            assert_eq!(done.map(|_| told.recv().expect("the listener goes on")), done);
+        }
+    }
 
     #[test]
     fn descriptors_that_are_readable_at_once_too_often_are_left_alone() {

@@ -79,3 +79,22 @@ impl Signal {
         futex::wait(&self.0, OPEN, Some(longest), Scope::Process);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_stays_open_only_while_there_is_a_listener_and_no_thread_is_armed() {
+        let signal = Signal::new();
+        assert!(!signal.leave_open(), "nobody would send it");
+        signal.listener_is_there();
+        assert!(signal.leave_open() && signal.leave_open());
+        assert!(signal.arm());
+        assert!(!signal.leave_open(), "one more beside an open one");
+        signal.none_is_open();
+        assert!(!signal.leave_open(), "the only one");
+        assert!(signal.disarm());
+        assert!(signal.leave_open());
+    }
+}

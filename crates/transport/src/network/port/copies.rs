@@ -245,3 +245,73 @@ impl UnderWay {
 pub(super) fn longest_copy(longest: usize) -> usize {
     longest.min(LONGEST_COPY)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slot::Envelope;
+
+    /// A copy of four bytes from rank 3, of which the provider has two parts of one byte each.
+    fn two_parts_under_way() -> RemoteCopies {
+        let header = Header { kind: 1, aux: 0, context: 0, envelope: Envelope::new(0, 0) };
+        let copy = RemoteCopy {
+            direction: Direction::Read,
+            peer: 3,
+            there: (0, 0),
+            here: std::ptr::null_mut(),
+            len: 4,
+            done: (header, [0; EXTRA_BYTES]),
+        };
+        let mut copies = RemoteCopies::default();
+        copies.add(copy, Registered::NONE, false);
+        assert!(copies.copy_first(|_, under_way| take_part(under_way)).is_none());
+        copies
+    }
+
+    /// Takes a part of one byte, as a provider does.
+    fn take_part(under_way: &mut UnderWay) -> Outcome {
+        let part = under_way.parts.iter_mut().find(|part| part.len == 0).expect("it wants more");
+        part.len = 1;
+        under_way.asked += 1;
+        Outcome::Taken
+    }
+
+    fn has_failed(ended: Option<Ended>, reason: &str) -> bool {
+        matches!(ended, Some(Ended::Failed(3, why)) if why == reason)
+    }
+
+    #[test]
+    fn a_copy_that_has_failed_is_over_when_the_provider_has_no_part_of_it() {
+        for second_fails in [false, true] {
+            let mut copies = two_parts_under_way();
+            assert!(copies.part_has_ended(1, Some("first".to_owned())).is_none(), "part 0 is under way");
+            assert!(!copies.is_empty(), "the provider still writes there");
+            assert_eq!(copies.delayed(), 0, "nothing more is asked for");
+            let second = second_fails.then(|| "second".to_owned());
+            assert!(has_failed(copies.part_has_ended(0, second), "first"));
+            assert!(copies.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_copy_whose_next_part_cannot_be_asked_for_is_over_when_the_provider_has_no_part_of_it() {
+        let mut copies = two_parts_under_way();
+        assert!(copies.part_has_ended(0, None).is_none());
+        let lost = copies.copy_first(|_, _| Outcome::Lost("gone".to_owned()));
+        assert!(lost.is_none(), "part 1 is under way");
+        assert!(has_failed(copies.part_has_ended(1, None), "gone"));
+        assert!(copies.is_empty());
+    }
+
+    #[test]
+    fn a_copy_is_done_when_all_its_parts_are_there() {
+        let mut copies = two_parts_under_way();
+        assert!(copies.part_has_ended(1, None).is_none());
+        assert!(copies.copy_first(|_, under_way| take_part(under_way)).is_none());
+        assert!(copies.part_has_ended(0, None).is_none());
+        assert!(copies.part_has_ended(1, None).is_none());
+        assert!(copies.copy_first(|_, under_way| take_part(under_way)).is_none());
+        assert!(matches!(copies.part_has_ended(0, None), Some(Ended::Done(_))));
+        assert!(copies.is_empty() && copies.delayed() == 0);
+    }
+}

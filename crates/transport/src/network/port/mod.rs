@@ -268,6 +268,21 @@ impl Port {
         Port { awake, ..self }
     }
 
+    /// Calls `body` while no buffer for packets to a peer is free.
+    #[cfg(test)]
+    pub(super) fn without_buffers<R>(&self, peer: u32, body: impl FnOnce() -> R) -> R {
+        let taken = std::mem::take(&mut self.connection(&mut self.state(), peer).free);
+        let result = body();
+        self.connection(&mut self.state(), peer).free.extend(taken);
+        result
+    }
+
+    /// Returns true if the peer is due so much credit that it gets an empty packet for it.
+    #[cfg(test)]
+    pub(super) fn owes_enough(&self, peer: u32) -> bool {
+        self.connection(&mut self.state(), peer).owes_enough()
+    }
+
     /// The word by which threads call the listener.
     #[cfg(test)]
     pub(super) fn signal(&self) -> &Signal {

@@ -1,5 +1,6 @@
 //! Ports of two ranks of one process, over the loopback.
 
+mod credit;
 mod departures;
 mod one_sided;
 mod stopped_reads;
@@ -291,29 +292,6 @@ fn a_rank_in_another_network_is_refused() {
 fn a_rank_without_an_address_is_named() {
     let from = port(&provider(), 0, 4, 4);
     send(&from, 2, Traffic::Eager, 0, 8);
-}
-
-#[test]
-fn credit_for_a_rank_that_is_gone_is_no_failure() {
-    let provider = provider();
-    let (from, to) = (port(&provider, 0, 5, 4), port(&provider, 1, 5, 4));
-    let mut sent = 0;
-    while sent < 40 {
-        sent += i32::from(send(&from, 1, Traffic::Eager, sent, 8));
-        from.read(|_, _| panic!("nobody sends to it"));
-        // The connection is made while both poll. The messages wait for their reader.
-        to.is_empty();
-    }
-    // The provider has sent injected packets, too.
-    while !from.is_drained() {
-        to.is_empty();
-    }
-    drop(from);
-    let mut tags = Vec::new();
-    for _ in 0..2000 {
-        tags.extend(read(&to, 0));
-    }
-    assert_eq!(tags, (0..40).collect::<Vec<_>>());
 }
 
 /// Two ports that have exchanged messages.
