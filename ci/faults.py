@@ -149,7 +149,12 @@ def build(kind, crate, file):
         environment |= {"RUSTC_BOOTSTRAP": "1", "CARGO_PROFILE_DEV_OPT_LEVEL": "1",
                         "RUSTFLAGS": "-Zsanitizer=thread -Cdebuginfo=line-tables-only --cfg tsan",
                         "CARGO_TARGET_DIR": str(BASE / "target/faults/thread")}
-    run = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True)
+    return test_program(command, TREE, environment, file)
+
+
+def test_program(command, tree, environment, file):
+    """The test program `file` that a command of cargo builds, or what the compiler said."""
+    run = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
     if run.returncode:
         return None, run.stderr
     for line in run.stdout.splitlines():

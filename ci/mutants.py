@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Builds the library with the mutants of ci/mutants.toml in it, and brings them to life one at a time; a program of tests/c
-has to fail under each.
+"""Builds the library with the mutants of ci/mutants.toml in it, and brings them to life one at a time; a program of tests/c, or a
+test of a crate, has to fail under each.
 
     ci/mutants.py [NAME]... [--sample N [--seed S]]     all mutants, those named, or a random few
     ci/mutants.py --check                               only look whether each still fits the sources
 
 All mutants are in one build (mutant schemata): the word MUTANT in what takes a line's place becomes a function that says
-whether this mutant is the one that an environment variable names. So a mutant costs the run of one program, not a build.
-Without a mutant each of the programs has to pass.
+whether this mutant is the one that an environment variable names. So a mutant costs the run of one program, not a build. The
+tests of a crate are built, with all mutants, when the first mutant that they notice is chosen.
+Without a mutant each of the programs and tests has to pass.
 
 The last line printed is `N passed, M failed, K skipped`, counting mutants.
 """
 
 import argparse
+import functools
 import os
 import pathlib
 import random
@@ -26,6 +28,8 @@ BASE = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = BASE / "tests" / "c"
 FOLDER = BASE / "target" / "mutants"
 CHOSEN = "MUTANT_OF_HEDDLE"
+# What the name of each crate begins with, and that of no program.
+CRATE = "heddle-"
 # A build as quick as it can be for code that is run a few times.
 QUICK = [f"--config=profile.release.{setting}" for setting in
          ("lto=false", "codegen-units=16", "debug=false", "incremental=true", "opt-level=2")]
@@ -53,18 +57,33 @@ def planted(mutants):
             problems.append(f"{name}: {path} has this {text.count(mutant['old'])} times: {mutant['old']}")
         alive = f'heddle_platform::is_alive("{name}")'
         texts[path] = text.replace(mutant["old"], mutant["new"].replace("MUTANT", alive))
-        program, *variant = mutant["caught"].split()
-        if not (PROGRAMS / f"{program}.c").is_file():
+        program, *rest = mutant["caught"].split()
+        if program.startswith(CRATE):
+            file, test = rest
+            if not any(f"fn {test.split('::')[-1]}()" in source.read_text() for source in test_sources(program, file)):
+                problems.append(f"{name}: {program} has no test {file} {test}")
+        elif not (PROGRAMS / f"{program}.c").is_file():
             problems.append(f"{name}: there is no program {program}")
     return texts, problems
 
 
-def build(texts):
+def test_sources(package, file):
+    """The sources that the test `file` of a crate may be in."""
+    crate = BASE / "crates" / package.removeprefix(CRATE)
+    if file == "lib":
+        return crate.glob("src/**/*.rs")
+    return [*crate.glob(f"tests/{file}.rs"), *crate.glob(f"tests/{file}/*.rs")]
+
+
+def environment():
+    return os.environ | {"CARGO_TARGET_DIR": str(FOLDER / "built"), "RUSTFLAGS": "-Awarnings"}
+
+
+@functools.cache
+def library():
     """The folder with the library."""
-    faults.copy_sources(FOLDER / "tree", lambda path, old: texts[path].encode() if path in texts else old)
     command = ["cargo", "build", "--quiet", "--release", *QUICK, "-p", "heddle-abi"]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(FOLDER / "built"), "RUSTFLAGS": "-Awarnings"}
-    subprocess.run(command, cwd=FOLDER / "tree", env=environment, check=True)
+    subprocess.run(command, cwd=FOLDER / "tree", env=environment(), check=True)
     library = FOLDER / "lib" / "libmpi_abi.so.1"
     library.parent.mkdir(exist_ok=True)
     library.unlink(missing_ok=True)
@@ -81,6 +100,39 @@ def case_of(mutant):
         if [found.variant] == (variant or [""]):
             return found
     raise SystemExit(f"{name} has no variant {variant}")
+
+
+def program_that_notices(mutant, options):
+    """The name of the run of a C program that has to notice the mutant, and a function that says whether it fails."""
+    case = case_of(mutant)
+    run.build(case.program, options, FOLDER)
+
+    def fails():
+        os.environ["LD_LIBRARY_PATH"] = str(library())
+        failed, _ = run.execute(case, options)
+        os.environ.pop("LD_LIBRARY_PATH")
+        return failed
+
+    return case.label(), fails
+
+
+def test_that_notices(mutant, options):
+    """The same for a test of a crate."""
+    package, file, test = mutant["caught"].split()
+    which = ["--lib"] if file == "lib" else ["--test", file]
+    command = ["cargo", "test", "--no-run", "--message-format=json-render-diagnostics", "-p", package, *which]
+    program, errors = faults.test_program(command, FOLDER / "tree", environment(), file)
+    if program is None:
+        raise SystemExit(errors)
+
+    def fails():
+        try:
+            ended = subprocess.run([program, "--exact", test], capture_output=True, text=True, timeout=options.timeout)
+        except subprocess.TimeoutExpired:
+            return True
+        return ended.returncode != 0 or "running 1 test" not in ended.stdout
+
+    return f"{package} {file} {test}", fails
 
 
 def main():
@@ -104,24 +156,22 @@ def main():
         chosen = random.Random(options.seed).sample(chosen, options.sample)
         print(f"{options.sample} of {len(mutants)} mutants, HEDDLE_TEST_SEED={options.seed}")
 
-    library = build(texts)
+    faults.copy_sources(FOLDER / "tree", lambda path, old: texts[path].encode() if path in texts else old)
     passed = failed = 0
     for name in chosen:
-        case = case_of(mutants[name])
-        run.build(case.program, options, FOLDER)
-        os.environ["LD_LIBRARY_PATH"] = str(library)
+        is_test = mutants[name]["caught"].startswith(CRATE)
+        label, fails = (test_that_notices if is_test else program_that_notices)(mutants[name], options)
         os.environ.pop(CHOSEN, None)
-        healthy, _ = run.execute(case, options)
+        fails_without = fails()
         os.environ[CHOSEN] = name
-        caught, _ = run.execute(case, options)
+        is_caught = fails()
         os.environ.pop(CHOSEN)
-        os.environ.pop("LD_LIBRARY_PATH")
-        if caught and not healthy:
+        if is_caught and not fails_without:
             passed += 1
-            print(f"ok   {name}: {case.label()} fails", flush=True)
+            print(f"ok   {name}: {label} fails", flush=True)
         else:
             failed += 1
-            print(f"FAIL {name}: {case.label()} " + ("fails without it, too" if healthy else "passes"), flush=True)
+            print(f"FAIL {name}: {label} " + ("fails without it, too" if fails_without else "passes"), flush=True)
     print(f"{passed} passed, {failed} failed, {len(mutants) - len(chosen)} skipped")
     return 1 if failed else 0
 
