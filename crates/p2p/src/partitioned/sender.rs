@@ -10,7 +10,7 @@ use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
-use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::atomic::{AtomicU32, AtomicUsize, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::queues::partitions::{Departures, Ready, Together, next_round};
 use heddle_transport::single_copy;
@@ -42,7 +42,10 @@ pub(super) struct Sender {
     slots: Slots,
     /// The data, if each partition has 8 bytes, without gaps, and then the number of partitions; else 0.
     words: Words,
-    in_words: usize,
+    /// 0 in a round in which a partition was deferred, since a partition of a word may be handed over twice
+    /// then.
+    in_words: AtomicUsize,
+    all_in_words: usize,
     wakes: Wakes,
 }
 
@@ -128,7 +131,7 @@ impl Sender {
             offer::send(domain, comm, &board, (peer, tag), (division, first_tag))?;
         }
         let slots = board.slots();
-        let (words, in_words) = Words::of(&buffer, on_board);
+        let (words, all_in_words) = Words::of(&buffer, on_board);
         Ok(Sender {
             domain,
             peer,
@@ -144,7 +147,8 @@ impl Sender {
             partitions,
             slots,
             words,
-            in_words,
+            in_words: AtomicUsize::new(all_in_words),
+            all_in_words,
             wakes: Wakes { peer: peer.filter(|_| !is_far).unwrap_or(domain.rank()) },
         })
     }
@@ -154,7 +158,8 @@ impl Sender {
     #[inline(always)]
     pub(super) fn ready_at_once(&self, partition: i32) -> bool {
         let (partition, round) = (partition as u32 as usize, self.round.load(Ordering::Relaxed));
-        if partition >= self.in_words {
+        // Relaxed: a thread that reads an older value hands over another partition than the deferred ones.
+        if partition >= self.in_words.load(Ordering::Relaxed) {
             return false;
         }
         let slot = self.slots.of(round, partition);
@@ -199,8 +204,12 @@ impl Sender {
 
     /// Hands over a partition of the division.
     fn hand_over(&self, round: u32, partition: usize) -> std::result::Result<(), NotReady> {
-        if self.board.flag(round, partition).is_raised(round) {
+        if self.departures.is_deferred(partition, round) || self.board.flag(round, partition).is_raised(round)
+        {
             return Err(NotReady::ReadyBefore);
+        }
+        if !self.board.gate().is_open(round) {
+            self.in_words.store(0, Ordering::Relaxed);
         }
         // After the last partition another thread may free the sender.
         let wakes = self.wakes;
@@ -370,6 +379,7 @@ impl Attachment for Sending {
         let round = next_round(sender.round.load(Ordering::Relaxed));
         sender.round.store(round, Ordering::Relaxed);
         sender.departures.begin();
+        sender.in_words.store(sender.all_in_words, Ordering::Relaxed);
         if let Some(together) = &sender.together {
             together.begin();
         }

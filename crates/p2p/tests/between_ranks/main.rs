@@ -3,6 +3,7 @@
 
 mod matching;
 mod messages;
+mod partitioned;
 mod peers;
 mod requests;
 mod waits;

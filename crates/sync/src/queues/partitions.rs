@@ -157,6 +157,14 @@ impl<P: Platform> Departures<P> {
         }
     }
 
+    /// Returns true if a partition is deferred. A caller that finds it is not sees its flag raised, if it was
+    /// before in this round.
+    #[must_use]
+    pub fn is_deferred(&self, partition: usize, round: u32) -> bool {
+        // Acquire: the flag of one that was delivered comes along.
+        self.marks.peek(partition).is_some_and(|mark| mark.load(Acquire) == round)
+    }
+
     #[cold]
     #[inline(never)]
     fn defer(&self, partition: usize, round: u32, gate: &Gate<P>) -> Ready {
@@ -191,10 +199,12 @@ impl<P: Platform> Departures<P> {
         }
         for (partition, mark) in self.marks.used() {
             if mark.load(Acquire) == round {
-                mark.store(0, Relaxed);
                 // A thread that has not counted its partition yet does so later: the number wraps until then.
                 self.deferred.fetch_sub(1, Relaxed);
-                if deliver(partition) {
+                let is_delivered = deliver(partition);
+                // Release: after the flag, for `is_deferred`. Before the count: the last one ends the round.
+                mark.store(0, Release);
+                if is_delivered {
                     self.count_delivered();
                 }
             }
@@ -332,9 +342,16 @@ mod tests {
         assert_eq!(departures.ready(1, 1, &gate, || unreachable!()), Ready::DeferredBefore);
         assert!(!departures.deliver_deferred(1, &gate, |_| unreachable!()));
         gate.open(1);
+        assert!(
+            departures.is_deferred(1, 1) && !departures.is_deferred(0, 1) && !departures.is_deferred(1, 2)
+        );
         assert_eq!(departures.ready(0, 1, &gate, || ()), Ready::Delivered);
-        assert!(departures.deliver_deferred(1, &gate, |partition| partition == 1));
-        assert!(departures.are_over());
+        let delivered = departures.deliver_deferred(1, &gate, |partition| {
+            assert!(departures.is_deferred(partition, 1), "its flag is not raised yet");
+            partition == 1
+        });
+        assert!(delivered && departures.are_over());
+        assert!(!departures.is_deferred(1, 1));
         assert!(!departures.deliver_deferred(1, &gate, |_| unreachable!()));
     }
 

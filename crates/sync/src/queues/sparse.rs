@@ -56,6 +56,14 @@ impl<A: AtomicInteger<u32>> Sparse<A> {
         &self.others[index / BLOCK - 1].get_or_init(|| zeros(BLOCK))[index % BLOCK]
     }
 
+    /// The word at an index, unless its block is not used yet, so that the word is zero.
+    pub fn peek(&self, index: usize) -> Option<&A> {
+        self.first.get(index).or_else(|| {
+            let block = self.others.get((index / BLOCK).checked_sub(1)?)?.get()?;
+            block.get(index % BLOCK)
+        })
+    }
+
     /// The words of the blocks that exist, with their indices.
     pub fn used(&self) -> impl Iterator<Item = (usize, &A)> {
         let others = self.others.iter().map(|block| block.get().map_or(&[][..], |block| block));
@@ -83,6 +91,16 @@ mod tests {
             assert_eq!(words.at(*index).load(Relaxed), 0);
             words.at(*index).store(value as u32 + 1, Relaxed);
         }
+        assert!(
+            words.peek(2 * BLOCK).is_none()
+                && words.peek(BLOCK + 1).is_some_and(|word| word.load(Relaxed) == 0)
+        );
+        assert!(
+            indices
+                .iter()
+                .zip(1..)
+                .all(|(index, value)| words.peek(*index).map(|word| word.load(Relaxed)) == Some(value))
+        );
         let used = words.used().filter(|(_, word)| word.load(Relaxed) != 0);
         let used: Vec<_> = used.map(|(index, word)| (index, word.load(Relaxed))).collect();
         assert_eq!(used, indices.iter().copied().zip(1..).collect::<Vec<_>>());
