@@ -11,6 +11,6 @@ pub(crate) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) 
     }
     // The largest subtree first: its path is the longest.
     for child in node.children().rev() {
-        talk.send(circle.rank(child), *data);
+        talk.pass_on(circle.rank(child), *data);
     }
 }

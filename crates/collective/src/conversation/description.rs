@@ -113,6 +113,11 @@ impl<'a> Conversation<'a> {
         self.message(Message::Send(self.rank_in_communicator(to), data));
     }
 
+    /// Sends data that came to this rank in another message; after an error none.
+    pub(crate) fn pass_on(&mut self, to: usize, data: Buffer) {
+        self.message(Message::PassOn(self.rank_in_communicator(to), data));
+    }
+
     /// Receives a message that fills a buffer.
     pub(crate) fn receive(&mut self, from: usize, room: Buffer) {
         self.message(Message::Receive(self.rank_in_communicator(from), room));

@@ -2,7 +2,8 @@
 //!
 //! An error does not stop the operation. The first error is kept and reported at the end; the remaining
 //! messages are sent and received as usual. So ranks whose counts disagree get an error instead of waiting
-//! for each other for ever, and no message is left in flight when the operation ends.
+//! for each other for ever, and no message is left in flight when the operation ends. Data that a rank only
+//! passes on are empty after an error, since it may not have them: the ranks behind it get an error, too.
 
 pub(super) mod tag;
 
@@ -52,10 +53,24 @@ impl<'a> Channel<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Message {
     Send(usize, Buffer),
+    /// Data that other messages have brought.
+    PassOn(usize, Buffer),
     /// It fills the buffer.
     Receive(usize, Buffer),
     /// One that is sent, and one that is received.
     Exchange((usize, Buffer), (usize, Buffer)),
+}
+
+impl Message {
+    /// The buffers that it reads or fills.
+    pub(crate) fn buffers(&self) -> [Option<&Buffer>; 2] {
+        match self {
+            Message::Send(_, buffer) | Message::PassOn(_, buffer) | Message::Receive(_, buffer) => {
+                [Some(buffer), None]
+            }
+            Message::Exchange((_, data), (_, room)) => [Some(data), Some(room)],
+        }
+    }
 }
 
 /// What a receive is to bring.
@@ -84,8 +99,8 @@ impl Messages {
     /// Carries a message out: the data that it sends can be overwritten, those that it receives are there.
     #[inline(always)]
     pub(crate) fn carry_out(&mut self, Channel { comm, tag }: Channel<'_>, message: Message) {
-        match message {
-            Message::Send(to, data) => {
+        match self.with_data(message) {
+            Message::Send(to, data) | Message::PassOn(to, data) => {
                 let sent = heddle_p2p::send(comm, Plane::Collective, data, to as i32, tag, Mode::Standard);
                 self.note(sent);
             }
@@ -105,18 +120,29 @@ impl Messages {
     /// fill a schedule's loop, and its other steps would take longer.
     #[inline(never)]
     pub(crate) fn begin(&mut self, Channel { comm, tag }: Channel<'_>, message: &Message) {
-        if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = *message {
+        let message = self.with_data(*message);
+        if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = message {
             match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
                 Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
                 Err(error) => self.fail(error),
             }
         }
-        if let Message::Send(to, data) | Message::Exchange((to, data), _) = *message {
+        if let Message::Send(to, data) | Message::Exchange((to, data), _) = message {
             match heddle_p2p::isend(comm, Plane::Collective, data, to as i32, tag, Mode::Standard) {
                 Ok(SEND_DONE) => {}
                 Ok(request) => self.pending.push((request, None)),
                 Err(error) => self.fail(error),
             }
+        }
+    }
+
+    /// The message, with the data that it brings if it passes some on: none after an error.
+    #[inline(always)]
+    fn with_data(&self, message: Message) -> Message {
+        match message {
+            Message::PassOn(to, _) if self.error.is_some() => Message::Send(to, Buffer::empty()),
+            Message::PassOn(to, data) => Message::Send(to, data),
+            message => message,
         }
     }
 

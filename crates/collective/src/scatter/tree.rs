@@ -39,7 +39,7 @@ pub(super) fn scatter(
     }
     for child in node.children().rev() {
         let size = Binomial::new(child, circle.size).subtree().len();
-        talk.send(circle.rank(child), bytes(child, size));
+        talk.pass_on(circle.rank(child), bytes(child, size));
     }
     match (receive, blocks) {
         (Some(receive), Some(blocks)) => talk.copy(&blocks.block(circle.root), &receive),

@@ -97,7 +97,7 @@ impl Recorder {
     /// Records messages that the schedule begins, as the algorithm carries them out in its blocking form.
     pub(crate) fn message(&mut self, among: Among, message: Message) {
         let begun = match message {
-            Message::Send(..) => Begun::Sends,
+            Message::Send(..) | Message::PassOn(..) => Begun::Sends,
             Message::Receive(..) => Begun::Receives,
             Message::Exchange(..) => Begun::Exchange,
         };

@@ -64,12 +64,7 @@ impl Step {
     /// The buffers that it reads or writes.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         let buffers = match self {
-            Step::Prompt(Prompt::Begin(_, Message::Send(_, buffer) | Message::Receive(_, buffer))) => {
-                [Some(buffer), None]
-            }
-            Step::Prompt(Prompt::Begin(_, Message::Exchange((_, data), (_, room)))) => {
-                [Some(data), Some(room)]
-            }
+            Step::Prompt(Prompt::Begin(_, message)) => message.buffers(),
             Step::Prompt(Prompt::Copy(from, to)) => [Some(from), Some(to)],
             Step::InRound(step) => [step.buffer(), None],
             Step::Prompt(Prompt::Combine(..) | Prompt::Fail(_)) | Step::Complete => [None, None],
