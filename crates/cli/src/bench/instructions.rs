@@ -9,7 +9,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::SystemTime;
 
+use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 
 use super::library::{HEDDLE, Library};
@@ -67,12 +69,12 @@ struct Results {
 /// If Heddle cannot be counted, or results cannot be written. A peer that fails is named in the results.
 pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
     let script = script(&args.participants.sources()?)?;
-    let started = jiff::Timestamp::now();
+    let started = SystemTime::now();
     let out = args.participants.out("instructions", started);
     fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
     let mut results = Results {
         command: std::env::args().collect(),
-        started: started.to_string(),
+        started: format_rfc3339_seconds(started).to_string(),
         machine: Machine::read(),
         libraries: Vec::new(),
         failures: BTreeMap::new(),

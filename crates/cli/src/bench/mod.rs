@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use case::{Case, Effort, Scale};
 use cases::cases;
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         return Ok(ExitCode::SUCCESS);
     }
     let sources = args.participants.sources()?;
-    let started = jiff::Timestamp::now();
+    let started = SystemTime::now();
     let out = args.participants.out("bench", started);
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;

@@ -1,6 +1,7 @@
 //! The options that every benchmark of MPI libraries has: which libraries take part, and where files lie.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::compile;
 use super::library::Library;
@@ -84,7 +85,7 @@ impl ParticipantArgs {
     }
 
     /// The folder for the results of the benchmark `name`, which began at `started`.
-    pub(crate) fn out(&self, name: &str, started: jiff::Timestamp) -> PathBuf {
+    pub(crate) fn out(&self, name: &str, started: SystemTime) -> PathBuf {
         self.out.clone().unwrap_or_else(|| results_folder(name, started))
     }
 }

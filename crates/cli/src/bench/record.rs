@@ -1,7 +1,9 @@
 //! The record of a run: the C program's lines, the medians over the rounds, and the file that keeps them.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
+use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 
 use super::case::Beside;
@@ -274,7 +276,7 @@ pub(crate) struct Results {
 impl Results {
     /// The record of a run that has measured nothing yet.
     pub(crate) fn begin(
-        started: jiff::Timestamp,
+        started: SystemTime,
         machine: Machine,
         libraries: Vec<Participant>,
         failures: Vec<Failure>,
@@ -283,7 +285,7 @@ impl Results {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: COMMIT.to_owned(),
             command: std::env::args().collect(),
-            started: started.to_string(),
+            started: format_rfc3339_seconds(started).to_string(),
             complete: false,
             machine,
             libraries,

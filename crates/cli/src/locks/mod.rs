@@ -23,9 +23,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use heddle_platform::atomic::{AtomicBool, Ordering};
+use humantime::format_rfc3339_seconds;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::report::error::BenchError;
@@ -137,14 +138,14 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
                 .to_owned(),
         ));
     }
-    let started = jiff::Timestamp::now();
+    let started = SystemTime::now();
     let out = args.out.clone().unwrap_or_else(|| results_folder("locks", started));
     fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
     let effort = args.effort();
     let results = Results {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
-        started: started.to_string(),
+        started: format_rfc3339_seconds(started).to_string(),
         complete: false,
         machine: Machine::read(),
         rounds: args.rounds(),

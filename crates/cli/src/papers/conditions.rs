@@ -99,7 +99,8 @@ mod tests {
 
     /// A record with a measurement in each round, beside these shares of other programs.
     fn record(others: &[f64]) -> Results {
-        let mut record = Results::begin(jiff::Timestamp::UNIX_EPOCH, Machine::read(), Vec::new(), Vec::new());
+        let mut record =
+            Results::begin(std::time::SystemTime::UNIX_EPOCH, Machine::read(), Vec::new(), Vec::new());
         record.measurements = (1..)
             .zip(others)
             .map(|(round, &others)| Measurement {

@@ -24,7 +24,7 @@ mod within;
 
 use std::fs;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::bench::case::Effort;
 use crate::bench::launch::Runner;
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         return Ok(ExitCode::SUCCESS);
     }
     let machine = Machine::read();
-    let started = jiff::Timestamp::now();
+    let started = SystemTime::now();
     let out = args.participants.out("papers", started);
     fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
     eprintln!("{}", machine.sentence());

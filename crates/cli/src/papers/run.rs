@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::experiment::{Claim, Experiment, Needs, Points, Statement, Within};
 use super::measured::Measured;
@@ -26,7 +27,7 @@ pub(super) struct Run<'a> {
     pub(super) points: Points,
     pub(super) effort: Effort,
     pub(super) machine: Machine,
-    pub(super) started: jiff::Timestamp,
+    pub(super) started: SystemTime,
     pub(super) compiled: Compiled,
     pub(super) runner: Runner,
 }

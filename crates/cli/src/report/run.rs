@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use humantime::format_rfc3339_seconds;
 use serde::Serialize;
 
 use super::error::BenchError;
@@ -19,8 +21,9 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// The default folder for the results of a run: `results/KIND-DATE`.
-pub(crate) fn results_folder(kind: &str, started: jiff::Timestamp) -> PathBuf {
-    let stamp: String = started.to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
+pub(crate) fn results_folder(kind: &str, started: SystemTime) -> PathBuf {
+    let stamp: String =
+        format_rfc3339_seconds(started).to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
     PathBuf::from("results").join(format!("{kind}-{stamp}"))
 }
 

@@ -13,8 +13,10 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use heddle_rma_sim::{NANOSECOND, Network, RmaRwParameters};
+use humantime::format_rfc3339_seconds;
 use indicatif::ProgressBar;
 
 use crate::report::error::BenchError;
@@ -77,7 +79,7 @@ pub(crate) struct RmaLocksArgs {
 ///
 /// If results cannot be written.
 pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
-    let started = jiff::Timestamp::now();
+    let started = SystemTime::now();
     let mut network = Network::xc30();
     if let Some(ns) = args.interface {
         network.interface = ns * NANOSECOND;
@@ -100,7 +102,7 @@ pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
     let results = Results {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
-        started: started.to_string(),
+        started: format_rfc3339_seconds(started).to_string(),
         seed: args.seed,
         acquisitions: effort.acquisitions,
         machine: format!("{network:?}; {:?}", effort.rma_rw),
