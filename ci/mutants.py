@@ -32,7 +32,7 @@ CHOSEN = "MUTANT_OF_HEDDLE"
 CRATE = "heddle-"
 # A build as quick as it can be for code that is run a few times.
 QUICK = [f"--config=profile.release.{setting}" for setting in
-         ("lto=false", "codegen-units=16", "debug=false", "incremental=true", "opt-level=2")]
+         ("lto=false", "codegen-units=16", "debug=false", "incremental=false", "opt-level=0")]
 PLATFORM = "crates/platform/src/lib.rs"
 IS_ALIVE = f"""
 /// Returns true if the mutant with the name is the chosen one.
