@@ -14,9 +14,11 @@ slots=${HEDDLE_TEST_LANES:-2}
 limit=${HEDDLE_TEST_LIMIT:-2400}
 # A registry that does not answer at once is asked again.
 export CARGO_NET_RETRY=${CARGO_NET_RETRY:-10}
-# All is built once: without what cargo keeps for the next build of a crate, and without what only a debugger reads, the
-# tests of the crates take a third less to build. A panic says its file and line all the same.
-export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-false}
+# All is built once: without what cargo keeps for the next build of a crate, in one unit of code generation for each, and
+# without what only a debugger reads, the tests of the crates take a third less to build. A panic says its file and line
+# all the same.
+export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_CODEGEN_UNITS=${CARGO_PROFILE_DEV_CODEGEN_UNITS:-1}
+export CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-false}
 export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
 wanted=("$@")
 mkdir -p "$logs"
