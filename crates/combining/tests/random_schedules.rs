@@ -1,6 +1,6 @@
 //! Combining under random schedules, against a sequential model: the same sources on another platform, with
 //! more threads and steps than loom can explore.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, asan, tsan)))]
 
 #[path = "../../sync/tests/shuttle_world/mod.rs"]
 mod shuttle_world;

@@ -1,6 +1,6 @@
 //! The two-level lock under random schedules of more threads than loom can explore: the same sources on
 //! another platform.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, asan, tsan)))]
 
 #[path = "../../sync/tests/shuttle_world/mod.rs"]
 mod shuttle_world;

@@ -1,6 +1,6 @@
 //! The pool, the counter and the leader under random schedules of more threads than loom can explore: the
 //! same sources on another platform.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, asan, tsan)))]
 
 mod shuttle_world;
 
