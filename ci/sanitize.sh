@@ -4,7 +4,7 @@
 # locks    the stress tests and unit tests of heddle-sync, heddle-locks and heddle-combining; orderings that
 #          publish something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
 #          used too late a report (tests/sanitizers_bite.rs)
-# engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
+# process  the thread stress test of all that moves data: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
 #          a model each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
@@ -41,7 +41,7 @@ export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_CODEGEN_UNITS=1
 export RUSTC_BOOTSTRAP=1
 # A report ends the process, so that the first one is the last in the log, and mpiexec ends the others.
 export TSAN_OPTIONS=halt_on_error=1:exitcode=66:history_size=7:allow_addr2line=1
-# Statics lead to all that the engine keeps for ever (pools of requests and objects, one process state), so it is no
+# Statics lead to all that the library keeps for ever (pools of requests and objects, one process state), so it is no
 # leak and needs no exception.
 export ASAN_OPTIONS=exitcode=66:detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
 export LSAN_OPTIONS=exitcode=66
@@ -67,9 +67,9 @@ sanitized() {
     RUSTFLAGS=$flags CARGO_TARGET_DIR=target/sanitize-$name cargo "$@" --target "$target" ${std[@]+"${std[@]}"}
 }
 
-# build NAME: the engine's stress test with a sanitizer; sets $program
+# build NAME: the thread stress test with a sanitizer; sets $program
 build() {
-    sanitized "$1" test --no-run -p heddle-engine --test thread_stress --message-format=json-render-diagnostics \
+    sanitized "$1" test --no-run -p heddle-process --test thread_stress --message-format=json-render-diagnostics \
         >"$logs/build-$1.json" || return 1
     program=$(sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' "$logs/build-$1.json" | tail -n 1)
     [ -x "$program" ]

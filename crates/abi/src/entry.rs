@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Object, Result};
 use heddle_comm::domain;
-use heddle_engine::raise;
 use heddle_p2p::Refusal;
+use heddle_process::raise;
 use std::ffi::c_int;
 
 /// Defines a function that returns an error code, under its two names. Equal bodies fold into one.

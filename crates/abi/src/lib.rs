@@ -5,9 +5,9 @@
 //! forms of a function, with `int` and with large counts, call the same body. A body with many arguments gets
 //! a structure of them, which functions with the same parameters share.
 //!
-//! The bodies call `heddle-comm`, `heddle-p2p`, `heddle-collective`, `heddle-engine` and `heddle-tool`;
-//! layouts of data come from `heddle-datatype`, constants and the table from `heddle-spec`. No crate uses
-//! this one: programs are linked with it.
+//! The bodies call `heddle-comm`, `heddle-p2p`, `heddle-collective`, `heddle-comm-management`, `heddle-rma`,
+//! `heddle-process` and `heddle-tool`; layouts of data come from `heddle-datatype`, constants and the table
+//! from `heddle-spec`. No crate uses this one: programs are linked with it.
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!(

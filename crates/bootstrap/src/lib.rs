@@ -1,7 +1,7 @@
 //! How a process learns its rank in the job, and reaches the memory that the job shares.
 //!
 //! Of Heddle's crates this one uses `heddle-platform` alone. `heddle-launcher` makes the memory;
-//! `heddle-transport` puts its rings into it; `heddle-message`, `heddle-comm` and `heddle-engine` ask for
+//! `heddle-transport` puts its rings into it; `heddle-message`, `heddle-comm` and `heddle-process` ask for
 //! ranks and the states of other processes.
 //!
 //! A *mechanism* is a method of starting a job; each has a file, and [`Joining::begin`] only selects one.

@@ -1,7 +1,8 @@
 //! Collective operations (MPI 5.0, chapter 6), without the C interface.
 //!
-//! The crate stands on `heddle-p2p`, `heddle-message`, `heddle-comm` and `heddle-settings`. `heddle-engine`
-//! makes communicators and windows with its operations; `heddle-abi` puts the standard's functions on top.
+//! The crate stands on `heddle-p2p`, `heddle-message`, `heddle-comm` and `heddle-settings`.
+//! `heddle-comm-management` makes communicators and windows with its operations; `heddle-abi` puts the
+//! standard's functions on top.
 //!
 //! Each file or folder of this table imports only from those below it. Some operations use others:
 //! `allgather`, `allreduce` and `reduce_scatter`.

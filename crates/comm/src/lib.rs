@@ -3,10 +3,10 @@
 //!
 //! The crate stands on `heddle-message`, whose contexts and VNIs a communicator names, on `heddle-objects`,
 //! whose tables hold the objects, and on `heddle-blackboard`, of which a communicator may have one.
-//! `heddle-p2p`, `heddle-collective` and `heddle-engine` work on these objects; `heddle-abi` puts the
+//! `heddle-p2p`, `heddle-collective` and the crates above work on these objects; `heddle-abi` puts the
 //! standard's functions on top. Here they are made, read and described: no function sends a message, so
-//! making a communicator is the engine's. Functions return [`error::Result`]; handles are plain words. A
-//! module uses only modules that stand above it in this table.
+//! making a communicator is for `heddle-comm-management`. Functions return [`error::Result`]; handles are
+//! plain words. A module uses only modules that stand above it in this table.
 //!
 //! | module | idea |
 //! |---|---|
@@ -15,6 +15,7 @@
 //! | [`attached_buffer`] | the buffers of `MPI_Bsend` |
 //! | [`errhandler`], [`session`] | error handlers; sessions |
 //! | [`group`], [`info`], [`op`], [`attribute`], [`topology`] | objects, and the attributes of objects |
+//! | [`process_sets`] | the process sets that sessions name |
 //! | [`lifetime`] | the lifetime in use, and the collector |
 //! | [`memory_kinds`] | the kinds of memory that buffers may be in |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
@@ -37,6 +38,7 @@ pub mod machines;
 pub mod memory_kinds;
 pub mod op;
 pub mod process;
+pub mod process_sets;
 pub mod reference_counts;
 pub mod session;
 pub mod topology;

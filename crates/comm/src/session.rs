@@ -1,8 +1,8 @@
 //! Sessions (MPI 5.0, section 11.3): each is a use of the library, from `MPI_Session_init` to
 //! `MPI_Session_finalize`, with an error handler and a buffer for buffered sends.
 //!
-//! Groups remember the session that they come from, and so do the communicators made of them. The engine
-//! starts the library for the first session and ends it with the last.
+//! Groups remember the session that they come from, and so do the communicators made of them.
+//! `heddle-process` starts the library for the first session and ends it with the last.
 
 use crate::attached_buffer::Attached;
 use crate::errhandler::ErrhandlerCell;

@@ -13,7 +13,7 @@
 //!
 //! The crate builds critical sections from the locks of `heddle-locks` and `heddle-sync` and from
 //! `heddle-combining`. `heddle-settings` reads the choices; `heddle-message` and `heddle-comm` enter the
-//! critical sections; `heddle-p2p` and `heddle-engine` see whether an attempt was refused; `heddle-engine`,
+//! critical sections; `heddle-p2p` and `heddle-process` see whether an attempt was refused; `heddle-process`,
 //! `heddle-tool` and `heddle-cli` show models and counters. [`settings!`] declares the parts of a model, and
 //! in `heddle-settings` every other setting.
 //!

@@ -3,7 +3,7 @@
 //!
 //! Everything here is generic: the crate knows no communicator, no datatype and no message. It uses
 //! `heddle-platform` and `heddle-sync`, and is used by `heddle-message`, `heddle-comm`, `heddle-p2p` and
-//! `heddle-engine`. All of it is model-checked: each module has its `loom_tests`.
+//! `heddle-process`. All of it is model-checked: each module has its `loom_tests`.
 //!
 //! | module | idea |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! Point-to-point communication (MPI 5.0, chapter 3), without the C interface.
 //!
 //! The crate stands on `heddle-message`, which moves the messages, and on `heddle-comm`, whose communicators
-//! say where they go. `heddle-collective` and `heddle-engine` send with it; `heddle-abi` puts the standard's
-//! functions on top. A call checks ranks and tags, makes a buffer of address, count and datatype, and calls
-//! the VNI of the communicator.
+//! say where they go. `heddle-collective` and `heddle-comm-management` send with it; `heddle-abi` puts the
+//! standard's functions on top. A call checks ranks and tags, makes a buffer of address, count and datatype,
+//! and calls the VNI of the communicator.
 //!
 //! | file | idea |
 //! |---|---|

@@ -14,10 +14,10 @@
 #![cfg(feature = "played")]
 
 use heddle_bootstrap::JobControl;
-use heddle_engine::init;
 use heddle_model::Model;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::per_process;
+use heddle_process::init;
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use std::io::{self, Write};

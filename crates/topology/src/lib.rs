@@ -21,7 +21,8 @@
 //! machine of two cores is a root with two leaves.
 //!
 //! The crate uses no other one. `heddle-locks` makes the cohorts of its locks from it, `heddle-window` the
-//! levels of window locks, and `heddle-engine` reorders the ranks of grids and graphs by [`mapping`].
+//! levels of window locks, and `heddle-comm-management` reorders the ranks of grids and graphs by
+//! [`mapping`].
 
 mod build;
 mod describe;

@@ -1,6 +1,6 @@
 //! Fence, and post, start, complete, wait (MPI 5.0, sections 12.5.1 and 12.5.2).
 //!
-//! A fence is a barrier of the window's processes, which the engine makes; here is the epoch between two of
+//! A fence is a barrier of the window's processes, which `heddle-rma` makes; here is the epoch between two of
 //! them. For the others each process counts, for each peer, how often that peer has posted to it and how
 //! often it has completed an access. The counters only grow, and each has one writer, so no message and no
 //! lock is needed. A process also remembers how many of them it has used.

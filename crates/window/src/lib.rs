@@ -2,7 +2,7 @@
 //!
 //! The crate knows processes, memory and layouts of data; it knows no communicator, no handle and no error
 //! handler. It stands on `heddle-message`, whose domain makes progress while a call waits, on
-//! `heddle-transport` (shared memory, single copies) and on `heddle-rma-locks`; `heddle-engine` stands on it.
+//! `heddle-transport` (shared memory, single copies) and on `heddle-rma-locks`; `heddle-rma` stands on it.
 //! On one machine an operation is complete when its function returns: at once where the target's memory is
 //! mapped, else by a single copy of the kernel's. On another machine a thread of the library carries it out.
 //! None needs the target to be inside MPI.

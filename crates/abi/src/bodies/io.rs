@@ -4,7 +4,7 @@ use super::env::create;
 use crate::argument::{Callback, Out};
 use crate::error::Result;
 use heddle_comm::errhandler::{self, Holder};
-use heddle_engine::{file, raise};
+use heddle_process::{file, raise};
 use heddle_spec::handle::{ErrhandlerHandle, FileHandle};
 use std::ffi::c_int;
 

@@ -6,7 +6,7 @@
 //! its messages are in flight.
 //!
 //! Each communicator has several **planes**, contexts of their own for different kinds of messages. How
-//! communicators are made and freed is in `heddle-engine` (`comm_management`).
+//! communicators are made and freed is in `heddle-comm-management`.
 //!
 //! | file | idea |
 //! |---|---|

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A thread that wants an offer serves its queue, one thread at a time, without a lock while it calls the
-//! engine.
+//! rest of the crate.
 
 use super::offer::Offer;
 use crate::complete::{cancel, wait};

@@ -4,7 +4,6 @@
 mod peers;
 
 use heddle_comm::group::Group;
-use heddle_engine::window;
 use heddle_ranks::Ranks;
 use heddle_spec::constants as mpi;
 use peers::{KINDS, Played, far, numbers};
@@ -29,7 +28,7 @@ fn what_is_put_between_fences_is_there_after_the_next() {
         for (round, length) in [1, 7, LENGTH].into_iter().enumerate() {
             it.win.fence(0).expect("a fence");
             let mut given = numbers(it.rank, round, length);
-            window::put(&it.win, &peers::buffer(&mut given), &far(next, 0, length)).expect("a put");
+            heddle_rma::put(&it.win, &peers::buffer(&mut given), &far(next, 0, length)).expect("a put");
             it.win.fence(0).expect("a fence");
             let before = (it.rank + it.size - 1) % it.size;
             assert_eq!(it.memory()[..length], numbers(before, round, length), "{:?}", it.kind);
@@ -46,7 +45,8 @@ fn what_is_got_under_a_lock_is_what_was_there() {
             for kind in [mpi::MPI_LOCK_SHARED, mpi::MPI_LOCK_EXCLUSIVE] {
                 let mut got = vec![0; LENGTH - 5];
                 it.win.lock(kind, target as i32, 0).expect("a lock");
-                window::get(&it.win, &peers::buffer(&mut got), &far(target, 5, LENGTH - 5)).expect("a get");
+                heddle_rma::get(&it.win, &peers::buffer(&mut got), &far(target, 5, LENGTH - 5))
+                    .expect("a get");
                 it.win.unlock(target as i32).expect("an unlock");
                 assert_eq!(got, numbers(target, 3, LENGTH)[5..]);
             }
@@ -66,7 +66,7 @@ fn sums_of_all_ranks_are_exact() {
             for target in 0..it.size {
                 let mut one = vec![1_i32; 40];
                 let origin = peers::buffer(&mut one);
-                window::accumulate(
+                heddle_rma::accumulate(
                     &it.win,
                     mpi::MPI_SUM,
                     || Ok((peers::int(), origin)),
@@ -93,10 +93,10 @@ fn an_exclusive_lock_excludes() {
         for _ in 0..ROUNDS {
             let mut seen = [0_i32; 1];
             it.win.lock(mpi::MPI_LOCK_EXCLUSIVE, 0, 0).expect("a lock");
-            window::get(&it.win, &peers::buffer(&mut seen), &far(0, 9, 1)).expect("a get");
+            heddle_rma::get(&it.win, &peers::buffer(&mut seen), &far(0, 9, 1)).expect("a get");
             it.win.flush(0).expect("a flush");
             seen[0] += 1;
-            window::put(&it.win, &peers::buffer(&mut seen), &far(0, 9, 1)).expect("a put");
+            heddle_rma::put(&it.win, &peers::buffer(&mut seen), &far(0, 9, 1)).expect("a put");
             it.win.unlock(0).expect("an unlock");
         }
         it.meet();
@@ -116,7 +116,7 @@ fn targets_wait_for_those_that_they_have_let_in() {
             let mut given = numbers(it.rank, round, 4);
             for target in 0..it.size {
                 let to = far(target, 4 * it.rank, 4);
-                window::put(&it.win, &peers::buffer(&mut given), &to).expect("a put");
+                heddle_rma::put(&it.win, &peers::buffer(&mut given), &to).expect("a put");
             }
             it.win.window.complete().expect("a complete");
             it.win.window.wait_exposure().expect("a wait");

@@ -4,8 +4,8 @@ use heddle_collective::{barrier, run};
 use heddle_comm::CommRef;
 use heddle_comm::datatype::TypeRef;
 use heddle_datatype::types;
-use heddle_engine::window::{self, Far, Hints, Memory, WinRef};
 use heddle_message::buffer::Buffer;
+use heddle_rma::{Far, Hints, Memory, WinRef};
 use heddle_spec::constants as mpi;
 
 static INT: TypeRef = int();
@@ -46,11 +46,11 @@ impl Played {
             Kind::Allocated => Memory::Allocated { size: bytes, disp_unit },
             Kind::Shared => Memory::Shared { size: bytes, disp_unit },
         };
-        let hints = Hints::new(&Vec::new(), window::default_lock());
-        let (handle, base) = window::create(&world, memory, Ok(hints)).expect("a window");
+        let hints = Hints::new(&Vec::new(), heddle_rma::default_lock());
+        let (handle, base) = heddle_rma::create(&world, memory, Ok(hints)).expect("a window");
         let win = WinRef::from_handle(handle).expect("a window");
         play(&Played { win, kind, rank, size, base: base.cast(), length });
-        window::free(handle).expect("a window without epochs");
+        heddle_rma::free(handle).expect("a window without epochs");
     }
 
     pub(crate) fn memory(&self) -> &[i32] {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::attribute::{self, Predefined, Target};
 use heddle_comm::datatype;
-use heddle_engine::window::WinRef;
+use heddle_rma::WinRef;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, WinHandle};
 use std::ffi::{c_int, c_void};

@@ -7,7 +7,6 @@ use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::errhandler::{self, Holder};
 use heddle_comm::{group, info};
-use heddle_engine::comm_management;
 use heddle_spec::handle::{CommHandle, ErrhandlerHandle, GroupHandle, InfoHandle, RequestHandle};
 use std::ffi::c_int;
 
@@ -35,15 +34,15 @@ fn begin(
 }
 
 pub(crate) fn comm_dup(comm: CommHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, comm_management::dup)
+    make(comm, new, heddle_comm_management::dup)
 }
 
 pub(crate) fn comm_dup_with_info(comm: CommHandle, info: InfoHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm_management::dup_with_info(comm, &info::hints(info.0)?))
+    make(comm, new, |comm| heddle_comm_management::dup_with_info(comm, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_idup(comm: CommHandle, new: Out<CommHandle>, request: Out<RequestHandle>) -> Result<()> {
-    begin(comm, new, request, comm_management::idup)
+    begin(comm, new, request, heddle_comm_management::idup)
 }
 
 pub(crate) fn comm_idup_with_info(
@@ -52,11 +51,11 @@ pub(crate) fn comm_idup_with_info(
     new: Out<CommHandle>,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    begin(comm, new, request, |comm| comm_management::idup_with_info(comm, &info::hints(info.0)?))
+    begin(comm, new, request, |comm| heddle_comm_management::idup_with_info(comm, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_create(comm: CommHandle, group: GroupHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm_management::create(comm, &group::from_handle(group.0)?))
+    make(comm, new, |comm| heddle_comm_management::create(comm, &group::from_handle(group.0)?))
 }
 
 pub(crate) fn comm_create_group(
@@ -65,11 +64,11 @@ pub(crate) fn comm_create_group(
     tag: c_int,
     new: Out<CommHandle>,
 ) -> Result<()> {
-    make(comm, new, |comm| comm_management::create_group(comm, &group::from_handle(group.0)?, tag))
+    make(comm, new, |comm| heddle_comm_management::create_group(comm, &group::from_handle(group.0)?, tag))
 }
 
 pub(crate) fn comm_split(comm: CommHandle, color: c_int, key: c_int, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm_management::split(comm, color, key))
+    make(comm, new, |comm| heddle_comm_management::split(comm, color, key))
 }
 
 pub(crate) fn comm_split_type(
@@ -79,7 +78,7 @@ pub(crate) fn comm_split_type(
     info: InfoHandle,
     new: Out<CommHandle>,
 ) -> Result<()> {
-    make(comm, new, |comm| comm_management::split_type(comm, split_type, key, &info::hints(info.0)?))
+    make(comm, new, |comm| heddle_comm_management::split_type(comm, split_type, key, &info::hints(info.0)?))
 }
 
 pub(crate) fn intercomm_create(
@@ -92,12 +91,12 @@ pub(crate) fn intercomm_create(
 ) -> Result<()> {
     let peer = || CommRef::from_handle(peer_comm.0);
     make(local_comm, new, |local| {
-        comm_management::intercomm_create(local, local_leader, peer, remote_leader, tag)
+        heddle_comm_management::intercomm_create(local, local_leader, peer, remote_leader, tag)
     })
 }
 
 pub(crate) fn intercomm_merge(inter: CommHandle, high: bool, new: Out<CommHandle>) -> Result<()> {
-    make(inter, new, |inter| comm_management::intercomm_merge(inter, high))
+    make(inter, new, |inter| heddle_comm_management::intercomm_merge(inter, high))
 }
 
 pub(crate) fn comm_create_from_group(
@@ -110,7 +109,7 @@ pub(crate) fn comm_create_from_group(
     errhandler::check(errhandler.0, Holder::Comm)?;
     let (group, hints) = (group::from_handle(group.0)?, info::hints(info.0)?);
     let (string, new) = (stringtag.get()?, new.variable()?);
-    *new = CommHandle(comm_management::create_from_group(&group, string, &hints, errhandler.0)?);
+    *new = CommHandle(heddle_comm_management::create_from_group(&group, string, &hints, errhandler.0)?);
     Ok(())
 }
 
@@ -120,7 +119,7 @@ pub(crate) fn intercomm_create_from_groups(call: IntercommCreateFromGroupsArgume
     let remote = group::from_handle(call.remote_group.0)?;
     let (hints, string) = (info::hints(call.info.0)?, call.stringtag.get()?);
     let new = call.newintercomm.variable()?;
-    let made = comm_management::intercomm_create_from_groups(
+    let made = heddle_comm_management::intercomm_create_from_groups(
         (&local, call.local_leader),
         (&remote, call.remote_leader),
         string,
@@ -133,7 +132,7 @@ pub(crate) fn intercomm_create_from_groups(call: IntercommCreateFromGroupsArgume
 
 pub(crate) fn comm_free(comm: Out<CommHandle>) -> Result<()> {
     let comm = comm.variable()?;
-    comm_management::free(comm.0)?;
+    heddle_comm_management::free(comm.0)?;
     *comm = CommHandle::NULL;
     Ok(())
 }

@@ -4,8 +4,8 @@ use crate::argument::{List, ListOut, Out, Text};
 use crate::error::{Error, Result};
 use heddle_comm::domain;
 use heddle_comm::group::{self, Group};
+use heddle_comm::process_sets;
 use heddle_comm::session;
-use heddle_engine::session::group_of_pset;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{GroupHandle, SessionHandle};
 use std::ffi::c_int;
@@ -121,7 +121,7 @@ pub(crate) fn group_from_session_pset(
     let session = session::from_handle(session.0)?;
     let new = new.variable()?;
     *new = GroupHandle::NULL;
-    *new = GroupHandle(group::new_handle(group_of_pset(&session, pset_name.get()?)?));
+    *new = GroupHandle(group::new_handle(process_sets::group(&session, pset_name.get()?)?));
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::errhandler::{self, HandlerFunction, Holder};
 use heddle_comm::session;
-use heddle_engine::raise;
-use heddle_engine::window::WinRef;
+use heddle_process::raise;
+use heddle_rma::WinRef;
 use heddle_spec::handle::{CommHandle, ErrhandlerHandle, SessionHandle, WinHandle};
 use std::ffi::c_int;
 

@@ -3,9 +3,9 @@
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_comm::{domain, info};
-use heddle_engine::allocated;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::InfoHandle;
+use heddle_window::allocated;
 use std::ffi::c_void;
 
 /// A cache line, so that data which threads and processes share has its cache lines to itself.

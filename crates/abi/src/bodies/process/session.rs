@@ -4,8 +4,9 @@ use crate::argument::{Out, Text, TextOut};
 use crate::error::{Error, Result};
 use heddle_comm::errhandler::{self, Holder};
 use heddle_comm::info;
+use heddle_comm::process_sets;
 use heddle_comm::session::from_handle;
-use heddle_engine::session;
+use heddle_process::session;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{ErrhandlerHandle, InfoHandle, SessionHandle};
 use std::ffi::c_int;
@@ -43,7 +44,7 @@ pub(crate) fn session_get_num_psets(
 ) -> Result<()> {
     from_handle(session.0)?;
     info::hints(info.0)?;
-    npset_names.set(session::pset_count() as c_int)
+    npset_names.set(process_sets::count() as c_int)
 }
 
 /// `pset_len` counts the end mark on input and on output. If it is 0, the name is not stored.
@@ -56,7 +57,7 @@ pub(crate) fn session_get_nth_pset(
 ) -> Result<()> {
     from_handle(session.0)?;
     info::hints(info.0)?;
-    let name = session::pset_name(n)?;
+    let name = process_sets::name(n)?;
     let length = pset_len.variable()?;
     if *length < 0 {
         let message = format!("the length of the buffer for the name is {length}; it cannot be negative");
@@ -76,6 +77,6 @@ pub(crate) fn session_get_pset_info(
 ) -> Result<()> {
     let session = from_handle(session.0)?;
     let info = info.variable()?;
-    *info = InfoHandle(info::new_handle(session::pset_info(&session, pset_name.get()?)?));
+    *info = InfoHandle(info::new_handle(process_sets::info(&session, pset_name.get()?)?));
     Ok(())
 }

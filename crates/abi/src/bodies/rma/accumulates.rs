@@ -8,8 +8,8 @@ use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
 use heddle_datatype::Datatype;
-use heddle_engine::window::{self, Far, PlainIntegers, WinRef};
 use heddle_p2p::{Attempt, Refusal};
+use heddle_rma::{Far, PlainIntegers, WinRef};
 use heddle_spec::handle::{DatatypeHandle, RequestHandle, WinHandle};
 use std::ffi::c_int;
 
@@ -24,7 +24,7 @@ fn combine(call: AccumulateArguments, result: Option<(&Datatype, &Buffer)>) -> R
         count: call.target_count,
         datatype: call.target_datatype.0,
     };
-    window::accumulate(&win, call.op.0, origin, result, &far)
+    heddle_rma::accumulate(&win, call.op.0, origin, result, &far)
 }
 
 #[inline(always)]
@@ -86,7 +86,7 @@ pub(crate) fn express_fetch_and_op(_: Attempt, call: FetchAndOpArguments) -> Exp
 }
 
 pub(crate) fn fetch_and_op(call: FetchAndOpArguments) -> Result<()> {
-    window::check_predefined(call.datatype.0)?;
+    heddle_rma::check_predefined(call.datatype.0)?;
     get_accumulate(GetAccumulateArguments {
         origin_addr: call.origin_addr,
         origin_count: 1,
@@ -121,6 +121,6 @@ pub(crate) fn compare_and_swap(call: CompareAndSwapArguments) -> Result<()> {
     let far = Far { rank: call.target_rank, disp: call.target_disp, count: 1, datatype: datatype.0 };
     // SAFETY: the program promises an element at each address.
     unsafe {
-        window::compare_and_swap(&win, origin_addr.cast(), compare_addr.cast(), result_addr.cast(), &far)
+        heddle_rma::compare_and_swap(&win, origin_addr.cast(), compare_addr.cast(), result_addr.cast(), &far)
     }
 }

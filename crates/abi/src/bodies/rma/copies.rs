@@ -5,8 +5,8 @@ use crate::argument::{GetArguments, Out, PutArguments, buffer};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
-use heddle_engine::window::{self, Far, PlainCopy, Win, WinRef};
 use heddle_p2p::Attempt;
+use heddle_rma::{Far, PlainCopy, Win, WinRef};
 use heddle_spec::handle::RequestHandle;
 
 /// The arguments of a get as those of a put: they differ in whether the memory of the origin is written.
@@ -58,7 +58,7 @@ pub(crate) fn express_put(_: Attempt, call: PutArguments) -> Express {
 }
 
 pub(crate) fn put(call: PutArguments) -> Result<()> {
-    copy(call, window::put)
+    copy(call, heddle_rma::put)
 }
 
 pub(crate) fn rput(call: PutArguments, request: Out<RequestHandle>) -> Result<()> {
@@ -72,7 +72,7 @@ pub(crate) fn express_get(_: Attempt, call: GetArguments) -> Express {
 }
 
 pub(crate) fn get(call: GetArguments) -> Result<()> {
-    copy(like_put(call), window::get)
+    copy(like_put(call), heddle_rma::get)
 }
 
 pub(crate) fn rget(call: GetArguments, request: Out<RequestHandle>) -> Result<()> {

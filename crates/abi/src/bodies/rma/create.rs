@@ -4,7 +4,7 @@ use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::info;
-use heddle_engine::window::{self, Hints, Memory, WinRef};
+use heddle_rma::{Hints, Memory, WinRef};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle, WinHandle};
 use std::ffi::c_void;
@@ -22,8 +22,8 @@ fn make(
     let comm = CommRef::from_handle(comm.0)?;
     let variable = win.variable();
     let wanted = room.and_then(|()| variable.as_ref().map(drop).map_err(Error::clone));
-    let hints = wanted.and_then(|()| Ok(Hints::new(&info::hints(info.0)?, window::default_lock())));
-    let (handle, base) = window::create(&comm, memory, hints)?;
+    let hints = wanted.and_then(|()| Ok(Hints::new(&info::hints(info.0)?, heddle_rma::default_lock())));
+    let (handle, base) = heddle_rma::create(&comm, memory, hints)?;
     variable?.0 = handle;
     Ok(base)
 }
@@ -87,7 +87,7 @@ pub(crate) fn win_create_dynamic(info: InfoHandle, comm: CommHandle, win: Out<Wi
 
 pub(crate) fn win_free(win: Out<WinHandle>) -> Result<()> {
     let win = win.variable()?;
-    window::free(win.0)?;
+    heddle_rma::free(win.0)?;
     *win = WinHandle::NULL;
     Ok(())
 }

@@ -4,8 +4,8 @@ use crate::argument::Out;
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::group;
-use heddle_engine::window::{WinRef, flush_express};
 use heddle_p2p::Attempt;
+use heddle_rma::{WinRef, flush_express};
 use heddle_spec::handle::{GroupHandle, WinHandle};
 use std::ffi::c_int;
 

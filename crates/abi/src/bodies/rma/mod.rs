@@ -22,8 +22,8 @@ pub(crate) use query::*;
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::window::WinRef;
 use heddle_p2p::request::SEND_DONE;
+use heddle_rma::WinRef;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{RequestHandle, WinHandle};
 use std::ffi::c_int;

@@ -3,7 +3,7 @@
 use crate::argument::{CountOut, Out};
 use crate::error::{Error, Result};
 use heddle_comm::{group, info};
-use heddle_engine::window::WinRef;
+use heddle_rma::WinRef;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{GroupHandle, InfoHandle, WinHandle};
 use std::ffi::{c_int, c_void};

@@ -5,7 +5,6 @@ use crate::argument::{List, ListOut, Out};
 use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::topology::{self, Cartesian};
-use heddle_engine::comm_management;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;
@@ -31,7 +30,7 @@ pub(crate) fn cart_create(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (grid, new) = (grid(ndims, dims, periods)?, new.variable()?);
-    *new = CommHandle(comm_management::cart_create(&comm, grid, reorder)?);
+    *new = CommHandle(heddle_comm_management::cart_create(&comm, grid, reorder)?);
     Ok(())
 }
 
@@ -48,14 +47,14 @@ pub(crate) fn cart_map(
     if sizes.contains(&0) && sizes.iter().all(|&size| size >= 0) {
         return new_rank.set(mpi::MPI_UNDEFINED);
     }
-    new_rank.set(comm_management::cart_map(&comm, &grid(ndims, dims, periods)?)?)
+    new_rank.set(heddle_comm_management::cart_map(&comm, &grid(ndims, dims, periods)?)?)
 }
 
 pub(crate) fn cart_sub(comm: CommHandle, remain: List<'_, c_int>, new: Out<CommHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let remain = remain.slice(comm.cartesian()?.dims.len())?;
     let (remain, new): (Vec<bool>, _) = (remain.iter().map(|&stays| stays != 0).collect(), new.variable()?);
-    *new = CommHandle(comm_management::cart_sub(&comm, &remain)?);
+    *new = CommHandle(heddle_comm_management::cart_sub(&comm, &remain)?);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::info;
 use heddle_comm::topology::{Graph, Neighbour, Neighbours};
-use heddle_engine::comm_management::{self, Edge};
+use heddle_comm_management::Edge;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;
@@ -28,7 +28,7 @@ pub(crate) fn graph_create(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (graph, new) = (graph(nodes, index, edges)?, new.variable()?);
-    *new = CommHandle(comm_management::graph_create(&comm, graph, reorder)?);
+    *new = CommHandle(heddle_comm_management::graph_create(&comm, graph, reorder)?);
     Ok(())
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn graph_map(
     new_rank: Out<c_int>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    new_rank.set(comm_management::graph_map(&comm, graph(nodes, index, edges)?.index.len())?)
+    new_rank.set(heddle_comm_management::graph_map(&comm, graph(nodes, index, edges)?.index.len())?)
 }
 
 pub(crate) fn graphdims_get(comm: CommHandle, nodes: Out<c_int>, edges: Out<c_int>) -> Result<()> {
@@ -111,7 +111,7 @@ pub(crate) fn dist_graph_create_adjacent(call: DistGraphCreateAdjacentArguments<
         weighted: weights_given,
     };
     let new = call.comm_dist_graph.variable()?;
-    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours, call.reorder)?);
+    *new = CommHandle(heddle_comm_management::dist_graph_adjacent(&comm, neighbours, call.reorder)?);
     Ok(())
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn dist_graph_create(call: DistGraphCreateArguments<'_>) -> Result<()
         .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
         .collect();
     let new = call.comm_dist_graph.variable()?;
-    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given, call.reorder)?);
+    *new = CommHandle(heddle_comm_management::dist_graph_create(&comm, &edges, weights_given, call.reorder)?);
     Ok(())
 }
 

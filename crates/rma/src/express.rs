@@ -1,0 +1,224 @@
+//! The express path of one-sided operations: equal predefined datatypes on both sides,
+//! memory that is mapped here.
+//!
+//! It serves a window that the calling thread used last. It checks all arguments. If it cannot serve a call,
+//! or finds an error, it changes nothing; the caller takes the general path, which reports the error. It
+//! enters no critical section.
+
+use crate::object::WinRef;
+use heddle_message::buffer::{can_hold_data, is_countable};
+use heddle_model::Refusal;
+use heddle_window::Window;
+use heddle_window::atomics::{PlainOperation, Width};
+
+/// The result of the express path.
+type Express = Result<(), Refusal>;
+
+/// Passes the window of a handle to `operation`, if [`WinRef::peek`] finds it.
+#[inline(always)]
+fn with_window(handle: usize, operation: impl FnOnce(&Window) -> Express) -> Express {
+    WinRef::peek(handle, operation).unwrap_or(Err(Refusal::Unfit))
+}
+
+/// A put or get, as the program gives it.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainCopy {
+    /// The origin's data.
+    pub address: *mut u8,
+    /// Its number of elements.
+    pub count: i64,
+    /// Handle of their datatype.
+    pub datatype: usize,
+    /// Rank of the target.
+    pub rank: i32,
+    /// Displacement in the target's memory.
+    pub disp: i64,
+    /// The number of elements there.
+    pub far_count: i64,
+    /// Handle of their datatype.
+    pub far_datatype: usize,
+    /// Handle of the window.
+    pub win: usize,
+}
+
+impl PlainCopy {
+    /// Copies to the target.
+    ///
+    /// # Errors
+    /// A refusal; then it has done nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid for reads, if they are valid at all.
+    #[inline(always)]
+    pub unsafe fn put(self) -> Express {
+        // SAFETY: the caller vouches for the origin, `within` for the target.
+        self.within(|far, len| unsafe { copy(self.address, far, len) })
+    }
+
+    /// Copies from the target.
+    ///
+    /// # Errors
+    /// A refusal; then it has done nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid for writes, if they are valid at all.
+    #[inline(always)]
+    pub unsafe fn get(self) -> Express {
+        // SAFETY: the caller vouches for the origin, `within` for the target.
+        self.within(|far, len| unsafe { copy(far, self.address, len) })
+    }
+
+    /// Passes the address of the target's data, and its length in bytes, to `copy`.
+    #[inline(always)]
+    fn within(self, copy: impl FnOnce(*mut u8, usize)) -> Express {
+        let len = heddle_datatype::plain_bytes(self.datatype).wrapping_mul(self.count as usize);
+        let equal = self.datatype == self.far_datatype && self.count == self.far_count;
+        let fits = is_countable(self.count) && len != 0 && can_hold_data(self.address);
+        if !equal || !fits {
+            return Err(Refusal::Unfit);
+        }
+        with_window(
+            self.win,
+            #[inline(always)]
+            |window| {
+                let target = window.peek(self.rank).ok_or(Refusal::Unfit)?;
+                copy(target.at_once(self.disp, len).ok_or(Refusal::Unfit)?, len);
+                Ok(())
+            },
+        )
+    }
+}
+
+/// # Safety
+/// `len` bytes are valid at both addresses.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    if len == 8 {
+        // SAFETY: 8 bytes are valid at both addresses.
+        let word = unsafe { from.cast::<u64>().read_unaligned() };
+        // SAFETY: 8 bytes are valid at both addresses.
+        unsafe { to.cast::<u64>().write_unaligned(word) };
+    } else {
+        // SAFETY: the caller's promise. Origin and target may be one place, if a process puts to itself.
+        unsafe { to.copy_from(from, len) };
+    }
+}
+
+/// Integers of 4 or 8 bytes in a target's memory, as the program names them.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainIntegers {
+    /// Rank of the target.
+    pub rank: i32,
+    /// Displacement in the target's memory.
+    pub disp: i64,
+    /// How many.
+    pub count: i64,
+    /// Handle of their datatype.
+    pub datatype: usize,
+    /// Handle of the window.
+    pub win: usize,
+}
+
+impl PlainIntegers {
+    /// `MPI_Fetch_and_op` with `MPI_SUM` or `MPI_REPLACE`.
+    ///
+    /// # Errors
+    /// A refusal; then it has done nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid, if they are valid at all.
+    #[inline(always)]
+    pub unsafe fn fetch_and_op(self, op: usize, origin: *const u8, result: *mut u8) -> Express {
+        let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
+        self.within(
+            [origin, result],
+            #[inline(always)]
+            // SAFETY: the caller vouches for the origin and the result, `within` for the target.
+            |far, width| unsafe { operation.fetch(width, far, origin, result) },
+        )
+    }
+
+    /// `MPI_Accumulate` with `MPI_SUM` or `MPI_REPLACE`, of as many operands of the same datatype.
+    ///
+    /// # Errors
+    /// A refusal; then it has done nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid, if they are valid at all.
+    #[inline(always)]
+    pub unsafe fn accumulate(self, op: usize, origin: *const u8) -> Express {
+        let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
+        self.within(
+            [origin, origin],
+            #[inline(always)]
+            // SAFETY: the caller vouches for the origin, `within` for the target.
+            |far, width| unsafe { operation.apply(width, far, origin, self.count as usize) },
+        )
+    }
+
+    /// `MPI_Compare_and_swap`.
+    ///
+    /// # Errors
+    /// A refusal; then it has done nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid, if they are valid at all.
+    #[inline(always)]
+    pub unsafe fn compare_and_swap(self, value: *const u8, expected: *const u8, result: *mut u8) -> Express {
+        if !can_hold_data(expected) {
+            return Err(Refusal::Unfit);
+        }
+        self.within(
+            [value, result],
+            #[inline(always)]
+            // SAFETY: the caller vouches for its three integers, `within` for the target.
+            |far, width| unsafe { width.compare_and_swap(far, expected, value, result) },
+        )
+    }
+
+    /// Passes the address of the integers and their width to `operate`, if they are aligned and all processes
+    /// map them. `here` are addresses of the program's.
+    #[inline(always)]
+    fn within(self, here: [*const u8; 2], operate: impl FnOnce(*mut u8, Width)) -> Express {
+        let width = Width::of(self.datatype).ok_or(Refusal::Unfit)?;
+        let counts = self.count != 0 && is_countable(self.count);
+        if !counts || !can_hold_data(here[0]) || !can_hold_data(here[1]) {
+            return Err(Refusal::Unfit);
+        }
+        with_window(
+            self.win,
+            #[inline(always)]
+            |window| {
+                let target = window.peek(self.rank).ok_or(Refusal::Unfit)?;
+                let far =
+                    target.at_once(self.disp, self.count as usize * width.bytes()).ok_or(Refusal::Unfit)?;
+                if !target.is_shared() || !width.is_aligned(far) {
+                    return Err(Refusal::Unfit);
+                }
+                operate(far, width);
+                Ok(())
+            },
+        )
+    }
+}
+
+/// `MPI_Win_flush`, with a lock held.
+///
+/// # Errors
+/// A refusal; then it has done nothing.
+#[inline(always)]
+pub fn flush_express(rank: i32, win: usize) -> Express {
+    with_window(
+        win,
+        #[inline(always)]
+        |window| {
+            let target = window.peek(rank).ok_or(Refusal::Unfit)?;
+            // Operations on memory that is mapped are complete; others may be under way.
+            if !target.is_locked() || target.base().is_null() {
+                return Err(Refusal::Unfit);
+            }
+            window.sync();
+            Ok(())
+        },
+    )
+}
