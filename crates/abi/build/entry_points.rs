@@ -9,8 +9,8 @@ use heddle_spec::function_table::Functions;
 /// The functions whose bodies enter the model's call section by themselves, since they may give up.
 const TESTS: [&str; 4] = ["Test", "Testany", "Testall", "Testsome"];
 
-/// The functions whose express path takes its arguments one by one. From a structure the compiler makes longer
-/// code: 157 instructions instead of 151 for a self message.
+/// The functions whose express path takes its arguments one by one. From a structure the compiler makes
+/// longer code: 157 instructions instead of 151 for a self message.
 const ONE_BY_ONE: [&str; 1] = ["Sendrecv"];
 
 /// All entry points.
