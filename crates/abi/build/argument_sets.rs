@@ -5,7 +5,8 @@ use super::parameter::argument;
 use heddle_spec::function::{Direction, Function, Kind, Param};
 use heddle_spec::function_table::Functions;
 
-/// The arguments that a body takes one by one at most. With more in any of its forms, a function gets a set.
+/// The arguments that a body takes one by one at most, as many as clippy allows. A function of which a form has
+/// more gets a set.
 const MOST: usize = 7;
 
 /// Arguments that stand in one structure.
@@ -82,7 +83,8 @@ fn shared(params: &[Param]) -> &[Param] {
     }
 }
 
-/// The number of arguments that the function's bodies would take without a set.
+/// The number of arguments that a body of the function takes without a set. An express path has one more, the
+/// attempt.
 fn count_arguments(function: &Function) -> usize {
     function.params.len() + usize::from(function.form) + usize::from(function.express)
 }
