@@ -5,8 +5,8 @@ use super::parameter::argument;
 use heddle_spec::function::{Direction, Function, Kind, Param};
 use heddle_spec::function_table::Functions;
 
-/// The arguments that a body takes one by one at most, as many as clippy allows. A function of which a form has
-/// more gets a set.
+/// The arguments that a body takes one by one at most, as many as clippy allows. A function of which a form
+/// has more gets a set.
 const MOST: usize = 7;
 
 /// Arguments that stand in one structure.
