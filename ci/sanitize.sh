@@ -33,9 +33,9 @@ thread_models=per-vni-mutex,global-mutex,per-object,offload
 mkdir -p "$logs"
 passed=0 failed=0 missing=""
 
-# Optimised code costs four times as much to compile with a sanitizer, so only the crates that Cargo.toml names are
-# optimised: locks and what is below them. One unit of code generation for a crate, and nothing kept for a next build: that
-# is the least work for a build from nothing.
+# Optimised code costs four times as much to compile with a sanitizer, so the short form optimises only the crates that
+# Cargo.toml names: locks and what is below them. One unit of code generation for a crate, and nothing kept for a next
+# build: that is the least work for a build from nothing.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_CODEGEN_UNITS=1
 # The compiler's sanitizers are unstable options, which this lets a stable compiler take.
 export RUSTC_BOOTSTRAP=1
@@ -52,7 +52,11 @@ case "${1:-}" in
 short | long) form=$1; shift ;;
 esac
 lock_runs=1 address_rounds=4 thread_rounds=3
-[ "$form" = short ] || lock_runs=10 address_rounds=16 thread_rounds=10
+if [ "$form" = long ]; then
+    lock_runs=10 address_rounds=16 thread_rounds=10
+    # Here the programs run longer than they compile.
+    export CARGO_PROFILE_DEV_OPT_LEVEL=1
+fi
 
 # sanitized NAME CARGO_ARGUMENT..: cargo, with the sanitizer. All that is built with one sanitizer has the same flags, so that
 # no crate is compiled twice; ci/faults.py has those of ThreadSanitizer, too. For AddressSanitizer queue nodes are not kept
