@@ -49,6 +49,7 @@ use subject::{Topic, topics};
 use crate::locks::{self, LocksArgs};
 use crate::report::error::BenchError;
 use crate::report::machine::Machine;
+use crate::report::png;
 use crate::report::run::{INTERRUPTED, save, seconds};
 use crate::report::target::{Verdict, number};
 use crate::rma_locks::{self, RmaLocksArgs};
@@ -93,6 +94,9 @@ pub(crate) struct BenchArgs {
     /// Seconds after which a launch is ended.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
+    /// The picture as PNG too.
+    #[arg(long)]
+    png: bool,
     /// Fail (status 1) if a target is missed or could not be checked.
     #[arg(long, conflicts_with = "no_heddle")]
     check: bool,
@@ -194,6 +198,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     picture::draw(&session.results, &picture)?;
     if let Some(file) = args.overview.as_ref().filter(|_| session.results.complete) {
         overview::draw(&session.results, session.effort.rounds, file)?;
+    }
+    if args.png {
+        png::beside(&picture)?;
     }
     conclude(&session.results, &out);
     let met = session.results.targets.iter().all(|target| target.verdict == Verdict::Pass);

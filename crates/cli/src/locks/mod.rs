@@ -32,6 +32,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::report::error::BenchError;
 use crate::report::load::LoadMeter;
 use crate::report::machine::Machine;
+use crate::report::png;
 use crate::report::run::save;
 use crate::report::run::{INTERRUPTED, results_folder, seconds};
 use crate::report::target::Verdict;
@@ -77,6 +78,9 @@ pub(crate) struct LocksArgs {
     /// The folder for the results (default: results/locks-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The picture as PNG too.
+    #[arg(long)]
+    png: bool,
     /// Fail (status 1) if a target is missed.
     #[arg(long)]
     check: bool,
@@ -164,6 +168,9 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
     fs::write(&page, table::render(results)).map_err(BenchError::file("write", &page))?;
     let picture = out.join("picture.svg");
     picture::draw(results, &picture)?;
+    if args.png {
+        png::beside(&picture)?;
+    }
     print!("{}", table::conclusion(results));
     println!("results: {}", out.display());
     let met = results.targets.iter().all(|target| target.verdict != Verdict::Fail);

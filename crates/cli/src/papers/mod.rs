@@ -32,6 +32,7 @@ use crate::bench::participants::ParticipantArgs;
 use crate::bench::session::Compiled;
 use crate::report::error::BenchError;
 use crate::report::machine::Machine;
+use crate::report::png;
 use crate::report::run::{INTERRUPTED, save, seconds};
 use experiment::{Experiment, Paper, Points};
 use results::Results;
@@ -70,6 +71,9 @@ pub(crate) struct PapersArgs {
     /// Seconds after which a launch is ended.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
+    /// The pictures as PNG too.
+    #[arg(long)]
+    png: bool,
 }
 
 /// All experiments.
@@ -162,6 +166,9 @@ pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         save(&results, &experiment.file(&out, "json"))?;
         let picture = experiment.file(&out, "svg");
         picture::draw(experiment, &results, &picture)?;
+        if args.png {
+            png::beside(&picture)?;
+        }
         all.push((experiment, results));
         fs::write(&page, page::render(&all)).map_err(BenchError::file("write", &page))?;
         if !complete {

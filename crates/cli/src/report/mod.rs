@@ -6,6 +6,7 @@ pub(crate) mod commit;
 pub(crate) mod error;
 pub(crate) mod load;
 pub(crate) mod machine;
+pub(crate) mod png;
 pub(crate) mod rounds;
 pub(crate) mod run;
 pub(crate) mod target;
