@@ -157,6 +157,7 @@ def build(kind, crate, file):
         host = re.search(r"^host: (.*)$", subprocess.check_output(["rustc", "-vV"], text=True), re.MULTILINE)[1]
         command += ["--target", host, "-Zbuild-std"]
         environment |= {"RUSTC_BOOTSTRAP": "1", "CARGO_INCREMENTAL": "0", "CARGO_PROFILE_DEV_CODEGEN_UNITS": "1",
+                        "CARGO_PROFILE_DEV_OPT_LEVEL": "1",
                         "RUSTFLAGS": "-Zsanitizer=thread -Cdebuginfo=line-tables-only --cfg tsan",
                         "CARGO_TARGET_DIR": str(BASE / "target/sanitize-thread")}
     return test_program(command, TREE, environment, file)

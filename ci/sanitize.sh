@@ -33,9 +33,10 @@ thread_models=per-vni-mutex,global-mutex,per-object,offload
 mkdir -p "$logs"
 passed=0 failed=0 missing=""
 
-# Optimised code costs four times as much to compile with a sanitizer, so the short form optimises only the crates that
-# Cargo.toml names: locks and what is below them. One unit of code generation for a crate, and nothing kept for a next
-# build: that is the least work for a build from nothing.
+# Optimised code costs four times as much to compile with a sanitizer, so for AddressSanitizer the short form optimises
+# only the crates that Cargo.toml names: locks and what is below them. Under ThreadSanitizer the programs would then run
+# longer than that saves. One unit of code generation for a crate, and nothing kept for a next build: that is the least
+# work for a build from nothing.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_CODEGEN_UNITS=1
 # The compiler's sanitizers are unstable options, which this lets a stable compiler take.
 export RUSTC_BOOTSTRAP=1
@@ -66,7 +67,10 @@ sanitized() {
     shift
     case "$name" in
     address) flags+=" --cfg asan" ;;
-    thread) flags+=" --cfg tsan" std=(-Zbuild-std) ;;
+    thread)
+        flags+=" --cfg tsan" std=(-Zbuild-std)
+        local -x CARGO_PROFILE_DEV_OPT_LEVEL=1
+        ;;
     esac
     RUSTFLAGS=$flags CARGO_TARGET_DIR=target/sanitize-$name cargo "$@" --target "$target" ${std[@]+"${std[@]}"}
 }
