@@ -99,7 +99,7 @@ impl Rounds<'_> {
                 std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
             }),
             Data::Exposed(address) => return self.fetch_exposed(source, address, room, messages),
-            Data::Nowhere => messages.fail(self.no_memory(source)),
+            Data::Nowhere => messages.lose(self.no_memory(source)),
         }
         true
     }
@@ -115,7 +115,7 @@ impl Rounds<'_> {
     ) -> bool {
         let is_less = published.what == self.operation as u32 && published.len < source.whole;
         if !messages.takes_less || !is_less {
-            messages.fail(self.reason(source, published));
+            messages.lose(self.reason(source, published));
             return true;
         }
         let room = room.first(published.len);
@@ -186,7 +186,7 @@ impl Rounds<'_> {
                 true
             }
             Data::Exposed(_) | Data::Nowhere => {
-                messages.fail(self.no_memory(source));
+                messages.lose(self.no_memory(source));
                 true
             }
         })
@@ -205,7 +205,7 @@ impl Rounds<'_> {
         if self.agrees(source, &published) {
             then(published.data, messages)
         } else {
-            messages.fail(self.reason(source, &published));
+            messages.lose(self.reason(source, &published));
             true
         }
     }

@@ -3,7 +3,7 @@
 //! An error does not stop the operation. The first error is kept and reported at the end; the remaining
 //! messages are sent and received as usual. So ranks whose counts disagree get an error instead of waiting
 //! for each other for ever, and no message is left in flight when the operation ends. Data that a rank only
-//! passes on are empty after an error, since it may not have them: the ranks behind it get an error, too.
+//! passes on are empty if they did not come to it: the ranks behind it get an error, too.
 
 pub(super) mod tag;
 
@@ -86,6 +86,8 @@ pub(crate) struct Messages {
     /// Requests, those of receives with what they are to bring.
     pending: Vec<(usize, Option<Expected>)>,
     error: Option<Error>,
+    /// True if data that another rank was to give did not come, or not all of them.
+    lacks_data: bool,
     /// A rank may give fewer bytes than expected; they fill the beginning of the room.
     pub(crate) takes_less: bool,
 }
@@ -124,7 +126,7 @@ impl Messages {
         if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = message {
             match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
                 Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
-                Err(error) => self.fail(error),
+                Err(error) => self.lose(error),
             }
         }
         if let Message::Send(to, data) | Message::Exchange((to, data), _) = message {
@@ -136,11 +138,11 @@ impl Messages {
         }
     }
 
-    /// The message, with the data that it brings if it passes some on: none after an error.
+    /// The message, with the data that it brings if it passes some on: none if they did not come.
     #[inline(always)]
     fn with_data(&self, message: Message) -> Message {
         match message {
-            Message::PassOn(to, _) if self.error.is_some() => Message::Send(to, Buffer::empty()),
+            Message::PassOn(to, _) if self.lacks_data => Message::Send(to, Buffer::empty()),
             Message::PassOn(to, data) => Message::Send(to, data),
             message => message,
         }
@@ -202,12 +204,13 @@ impl Messages {
     /// The first error, if there was one. No message is in flight.
     pub(crate) fn take_error(&mut self) -> Option<Error> {
         debug_assert!(self.pending.is_empty(), "what was begun must be completed");
+        self.lacks_data = false;
         self.error.take()
     }
 
     fn check(&mut self, received: Result<Outcome>, expected: Expected) {
         match received {
-            Ok(Outcome { error: Some(error), .. }) | Err(error) => self.fail(error),
+            Ok(Outcome { error: Some(error), .. }) | Err(error) => self.lose(error),
             Ok(outcome) if outcome.bytes as usize != expected.len => {
                 self.disagree(expected.from, outcome.bytes as usize, expected.len);
             }
@@ -219,7 +222,7 @@ impl Messages {
     #[cold]
     fn disagree(&mut self, from: usize, len: usize, expected: usize) {
         if len > expected || !self.takes_less {
-            self.fail(disagreement(from, len, expected));
+            self.lose(disagreement(from, len, expected));
         }
     }
 
@@ -227,6 +230,13 @@ impl Messages {
         if let Err(error) = result {
             self.fail(error);
         }
+    }
+
+    /// Keeps an error, because of which this rank does not have data of another.
+    #[cold]
+    pub(crate) fn lose(&mut self, error: Error) {
+        self.lacks_data = true;
+        self.fail(error);
     }
 
     /// Keeps an error, if it is the first.

@@ -313,25 +313,28 @@ fn acquire_counted(lock: &AnyLock, path: Path, row: Row) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_locks::biased::OwnerThread;
+    use heddle_locks::core_biased::OwnerCore;
     use heddle_locks::kinds::LockName;
     use heddle_platform::atomic::{AtomicUsize, Ordering};
-    use heddle_platform::{background, core_claim};
+    use heddle_platform::{Native, background, core_claim};
+    use std::any::type_name as type_name_of;
 
     /// The type of the lock that a model has, written as [`LockName::type_name`] writes it.
     fn type_name(lock: &SectionLock) -> String {
         match lock {
-            SectionLock::Biased(lock) => {
-                format!("heddle_locks::biased::Biased<{}>", lock.under().type_name())
-            }
-            SectionLock::CoreBiased(lock) => {
-                format!("heddle_locks::core_biased::CoreBiased<{}>", lock.under().type_name())
-            }
+            SectionLock::Biased(lock) => biased::<OwnerThread<Native>>(lock.under()),
+            SectionLock::CoreBiased(lock) => biased::<OwnerCore<Native>>(lock.under()),
             SectionLock::Plain(lock) => lock.type_name().to_owned(),
             SectionLock::Priority(lock) => {
                 let (high, low) = (lock.high().type_name(), lock.low().type_name());
                 format!("heddle_locks::two_level::TwoLevel<{high}, {low}>")
             }
         }
+    }
+
+    fn biased<O>(under: &AnyLock) -> String {
+        format!("heddle_locks::bias::lock::BiasedLock<{}, {}>", type_name_of::<O>(), under.type_name())
     }
 
     /// A name of the catalogue means the same lock here as for C and for the benchmarks.
