@@ -60,6 +60,7 @@ mod lost_ranks;
 pub mod modelled;
 #[cfg(not(loom))]
 mod network;
+#[cfg(not(loom))]
 mod outbox;
 #[cfg(not(loom))]
 mod presence;
@@ -91,6 +92,7 @@ pub use losses::{LOST, Survives};
 pub use network::{Direction, Exposed, Network, NetworkChoice, RemoteCopy, Strangers};
 #[cfg(not(loom))]
 pub use network::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
+#[cfg(not(loom))]
 pub use outbox::{Outbox, RingAccess, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
