@@ -2,7 +2,7 @@
 //! nonblocking and persistent forms of a function share one. So do all functions with the same parameters.
 
 use super::parameter::argument;
-use heddle_spec::function::{Direction, Function, Kind, Param};
+use heddle_spec::function::{Direction, Function, Param, ParamKind};
 use heddle_spec::function_table::Functions;
 
 /// The arguments that a body takes one by one at most, as many as clippy allows. A function of which a form
@@ -68,17 +68,17 @@ impl ArgumentSet<'_> {
 /// The parameters of a function without those that its blocking, nonblocking or persistent form adds at the
 /// end.
 fn shared(params: &[Param]) -> &[Param] {
-    let is = |param: &Param, kind: &Kind, direction| {
+    let is = |param: &Param, kind: &ParamKind, direction| {
         param.kind == *kind && param.direction == direction && param.dimensions == 0
     };
-    let is_request = |param: &Param| is(param, &Kind::Object("MPI_Request"), Direction::Out);
+    let is_request = |param: &Param| is(param, &ParamKind::Object("MPI_Request"), Direction::Out);
     match params {
         [shared @ .., info, request]
-            if is_request(request) && is(info, &Kind::Object("MPI_Info"), Direction::In) =>
+            if is_request(request) && is(info, &ParamKind::Object("MPI_Info"), Direction::In) =>
         {
             shared
         }
-        [shared @ .., last] if is_request(last) || is(last, &Kind::Status, Direction::Out) => shared,
+        [shared @ .., last] if is_request(last) || is(last, &ParamKind::Status, Direction::Out) => shared,
         all => all,
     }
 }

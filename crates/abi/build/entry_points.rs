@@ -3,7 +3,7 @@
 
 use super::argument_sets::{ArgumentSet, ArgumentSets};
 use super::parameter::{absent, argument, c_type, no_value, value_type};
-use heddle_spec::function::{Direction, Errors, Function, Kind, Param, Returns};
+use heddle_spec::function::{Direction, Errors, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
 
 /// The functions whose bodies enter the model's call section by themselves, since they may give up.
@@ -98,7 +98,7 @@ fn object(function: &Function) -> String {
         Errors::Param(index) => index,
     };
     let param = &function.params[index];
-    let Kind::Object(c_type) = &param.kind else { panic!("{}: errors= names no object", function.name) };
+    let ParamKind::Object(c_type) = &param.kind else { panic!("{}: errors= names no object", function.name) };
     let kind = c_type.trim_start_matches("MPI_");
     match param.direction {
         Direction::In => format!("Object::{kind}({}.0)", c_name(param)),

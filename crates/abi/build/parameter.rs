@@ -1,6 +1,6 @@
 //! How a parameter arrives from C, and how the body of its function receives it.
 
-use heddle_spec::function::{Direction, Kind, Param};
+use heddle_spec::function::{Direction, Param, ParamKind};
 
 /// A parameter as the body receives it.
 pub(crate) struct Argument {
@@ -15,13 +15,13 @@ pub(crate) fn c_type(param: &Param, large: bool) -> String {
     let base = value_type(&param.kind, large);
     let pointer = if param.direction == Direction::In { "*const" } else { "*mut" };
     match (&param.kind, param.dimensions, param.direction) {
-        (Kind::Callback(..), ..) => "*const c_void".into(),
-        (Kind::Address | Kind::State | Kind::Attr, ..) => "*mut c_void".into(),
-        (Kind::Choice, ..) => format!("{pointer} c_void"),
-        (Kind::Text, 0, _) => format!("{pointer} c_char"),
-        (Kind::Text, 1, Direction::In) => "*mut *mut c_char".into(),
-        (Kind::Text, ..) => "*mut *mut *mut c_char".into(),
-        (Kind::Status, ..) => format!("{pointer} {base}"),
+        (ParamKind::Callback(..), ..) => "*const c_void".into(),
+        (ParamKind::Address | ParamKind::State | ParamKind::Attr, ..) => "*mut c_void".into(),
+        (ParamKind::Choice, ..) => format!("{pointer} c_void"),
+        (ParamKind::Text, 0, _) => format!("{pointer} c_char"),
+        (ParamKind::Text, 1, Direction::In) => "*mut *mut c_char".into(),
+        (ParamKind::Text, ..) => "*mut *mut *mut c_char".into(),
+        (ParamKind::Status, ..) => format!("{pointer} {base}"),
         (_, 0, Direction::In) => base,
         _ => format!("{pointer} {base}"),
     }
@@ -33,22 +33,26 @@ pub(crate) fn argument(param: &Param, name: &str, large: bool) -> Argument {
     let base = value_type(&param.kind, large);
     let made = |function: &str| format!("made!({function}({name}))");
     let (rust_type, value) = match (&param.kind, param.dimensions, param.direction) {
-        (Kind::Callback(_, has_large), ..) => {
+        (ParamKind::Callback(_, has_large), ..) => {
             let value = format!("Callback {{ address: {name}, large: {} }}", large && *has_large);
             ("Callback".into(), value)
         }
-        (Kind::Address | Kind::State | Kind::Attr | Kind::Choice, ..) => (c_type(param, large), name.into()),
-        (Kind::Text, 0, Direction::In) => ("Text<'a>".into(), made("Text::new")),
-        (Kind::Text, 0, _) => ("TextOut".into(), made("TextOut::new")),
-        (Kind::Text, ..) => (c_type(param, large), name.into()),
-        (Kind::Status, _, Direction::In) => (format!("List<'a, {base}>"), made("List::new")),
-        (Kind::Status, ..) => ("StatusOut".into(), made("StatusOut::new")),
-        (Kind::Count | Kind::Displ, 1, Direction::In) => {
+        (ParamKind::Address | ParamKind::State | ParamKind::Attr | ParamKind::Choice, ..) => {
+            (c_type(param, large), name.into())
+        }
+        (ParamKind::Text, 0, Direction::In) => ("Text<'a>".into(), made("Text::new")),
+        (ParamKind::Text, 0, _) => ("TextOut".into(), made("TextOut::new")),
+        (ParamKind::Text, ..) => (c_type(param, large), name.into()),
+        (ParamKind::Status, _, Direction::In) => (format!("List<'a, {base}>"), made("List::new")),
+        (ParamKind::Status, ..) => ("StatusOut".into(), made("StatusOut::new")),
+        (ParamKind::Count | ParamKind::Displ, 1, Direction::In) => {
             ("Counts<'a>".into(), made(&format!("Counts::{form}")))
         }
-        (Kind::Count | Kind::Displ, 0, Direction::In) => ("i64".into(), format!("{name} as i64")),
-        (Kind::Count | Kind::Displ, 0, _) => ("CountOut".into(), made(&format!("CountOut::{form}"))),
-        (Kind::Logical, 0, Direction::In) => ("bool".into(), format!("{name} != 0")),
+        (ParamKind::Count | ParamKind::Displ, 0, Direction::In) => ("i64".into(), format!("{name} as i64")),
+        (ParamKind::Count | ParamKind::Displ, 0, _) => {
+            ("CountOut".into(), made(&format!("CountOut::{form}")))
+        }
+        (ParamKind::Logical, 0, Direction::In) => ("bool".into(), format!("{name} != 0")),
         (_, 0, Direction::In) => (base, name.into()),
         (_, 0, _) => (format!("Out<{base}>"), made("Out::new")),
         (_, _, Direction::In) => (format!("List<'a, {base}>"), made("List::new")),
@@ -67,25 +71,25 @@ pub(crate) fn absent(param: &Param) -> &'static str {
 }
 
 /// The type of a value in one of the two forms.
-pub(crate) fn value_type(kind: &Kind, large: bool) -> String {
+pub(crate) fn value_type(kind: &ParamKind, large: bool) -> String {
     match kind {
-        Kind::Aint | Kind::Extent | Kind::BigCount | Kind::Offset => "i64".into(),
-        Kind::Count | Kind::Displ if large => "i64".into(),
-        Kind::Double => "f64".into(),
-        Kind::Range => "[c_int; 3]".into(),
-        Kind::Status => "Status".into(),
-        Kind::Object("MPI_T_cb_safety" | "MPI_T_source_order") => "c_int".into(),
-        Kind::Object(name) if name.starts_with("MPI_T_") => "usize".into(),
-        Kind::Object(name) => format!("{}Handle", name.trim_start_matches("MPI_")),
+        ParamKind::Aint | ParamKind::Extent | ParamKind::BigCount | ParamKind::Offset => "i64".into(),
+        ParamKind::Count | ParamKind::Displ if large => "i64".into(),
+        ParamKind::Double => "f64".into(),
+        ParamKind::Range => "[c_int; 3]".into(),
+        ParamKind::Status => "Status".into(),
+        ParamKind::Object("MPI_T_cb_safety" | "MPI_T_source_order") => "c_int".into(),
+        ParamKind::Object(name) if name.starts_with("MPI_T_") => "usize".into(),
+        ParamKind::Object(name) => format!("{}Handle", name.trim_start_matches("MPI_")),
         _ => "c_int".into(),
     }
 }
 
 /// The value that a function returns when it has no result.
-pub(crate) fn no_value(kind: &Kind) -> String {
+pub(crate) fn no_value(kind: &ParamKind) -> String {
     match kind {
-        Kind::Object(_) => format!("{}::NULL", value_type(kind, false)),
-        Kind::Double => "0.0".into(),
+        ParamKind::Object(_) => format!("{}::NULL", value_type(kind, false)),
+        ParamKind::Double => "0.0".into(),
         _ => "0".into(),
     }
 }

@@ -100,7 +100,7 @@ const _: () = assert!(size_of::<Slot>() == 256 && size_of::<Header>() == 64);
 
 /// How far a rank has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum RankState {
     /// It has called neither `MPI_Init` nor `MPI_Session_init`.
     Absent,
     /// It is between `MPI_Init` and `MPI_Finalize`: all ranks have to call both.
@@ -115,7 +115,7 @@ pub enum State {
     Aborted,
 }
 
-impl State {
+impl RankState {
     /// Returns true for a rank that others may wait for.
     #[must_use]
     pub fn is_in_mpi(self) -> bool {
@@ -133,7 +133,7 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// How far the rank has come.
-    pub state: State,
+    pub state: RankState,
     /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before
     /// `MPI_Init` or `MPI_Session_init`, and if it is in another namespace of processes than the reader,
     /// where its number means another process.
@@ -212,15 +212,15 @@ impl Control {
         here.then(|| slot.pid.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn state(&self, rank: u32) -> State {
+    pub(crate) fn state(&self, rank: u32) -> RankState {
         match self.slot(rank).state.load(Ordering::Acquire) {
-            ABSENT => State::Absent,
-            IN_SESSIONS => State::InSessions,
-            FINALISED => State::Finalised,
-            LEFT => State::Left,
-            ABORTED => State::Aborted,
+            ABSENT => RankState::Absent,
+            IN_SESSIONS => RankState::InSessions,
+            FINALISED => RankState::Finalised,
+            LEFT => RankState::Left,
+            ABORTED => RankState::Aborted,
             // ABORTING: code and message are not there yet, and never will be if the process dies now.
-            _ => State::Initialised,
+            _ => RankState::Initialised,
         }
     }
 
@@ -228,7 +228,7 @@ impl Control {
         let slot = self.slot(rank);
         let state = self.state(rank);
         let mut entry = Entry { state, pid: self.pid(rank), abort_code: 0, abort_message: String::new() };
-        if state == State::Aborted {
+        if state == RankState::Aborted {
             entry.abort_code = slot.abort_code.load(Ordering::Relaxed);
             let len = (slot.message_len.load(Ordering::Relaxed) as usize).min(MESSAGE_BYTES);
             let bytes: Vec<u8> =

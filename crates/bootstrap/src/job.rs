@@ -9,7 +9,7 @@ use std::sync::Arc;
 use heddle_platform::atomic::Ordering;
 
 use crate::builtin::env::Contract;
-use crate::control::{AGREEMENTS, Control, MAGIC, State, VERSION, control_len};
+use crate::control::{AGREEMENTS, Control, MAGIC, RankState, VERSION, control_len};
 use crate::descriptor::{close_on_exec, duplicate};
 use crate::{BootstrapError, Mapping, MemoryFile};
 
@@ -208,7 +208,7 @@ impl Job {
     /// # Panics
     /// When there is no such rank.
     #[must_use]
-    pub fn state_of(&self, rank: u32) -> State {
+    pub fn state_of(&self, rank: u32) -> RankState {
         self.control.state(rank)
     }
 

@@ -94,7 +94,7 @@ fn forbid_shrinking(file: &File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::State;
+    use crate::RankState;
     use crate::builtin::env::Contract;
     use crate::job::{Job, MadeHere};
     use heddle_platform::atomic::AtomicU32;
@@ -107,16 +107,16 @@ mod tests {
     fn a_rank_goes_through_its_states() {
         let control = JobControl::create(3).expect("a job");
         let job = Job::open(&contract(&control, 2, 3)).expect("the same job");
-        assert_eq!(control.entry(2).state, State::Absent);
+        assert_eq!(control.entry(2).state, RankState::Absent);
         assert_eq!(job.pid_of(2), None);
         job.set_initialised().expect("the rank is free");
         job.set_initialised().expect("the same process may repeat it");
-        assert_eq!(control.entry(2).state, State::Initialised);
+        assert_eq!(control.entry(2).state, RankState::Initialised);
         assert_eq!(job.pid_of(2), Some(std::process::id()));
         assert_eq!(job.launcher_pid(), std::process::id());
         job.set_finalised();
-        assert_eq!(control.entry(2).state, State::Finalised);
-        assert_eq!(control.entry(1).state, State::Absent);
+        assert_eq!(control.entry(2).state, RankState::Finalised);
+        assert_eq!(control.entry(1).state, RankState::Absent);
     }
 
     #[test]
@@ -125,13 +125,13 @@ mod tests {
         let job = Job::open(&contract(&control, 1, 2)).expect("the same job");
         for _ in 0..2 {
             job.set_in_sessions().expect("the rank is free, or this process's");
-            assert_eq!(control.entry(1).state, State::InSessions);
+            assert_eq!(control.entry(1).state, RankState::InSessions);
             assert_eq!(control.entry(1).pid, Some(std::process::id()));
             job.set_left();
-            assert_eq!(control.entry(1).state, State::Left);
+            assert_eq!(control.entry(1).state, RankState::Left);
         }
         job.set_initialised().expect("this process's rank");
-        assert_eq!(control.entry(1).state, State::Initialised);
+        assert_eq!(control.entry(1).state, RankState::Initialised);
     }
 
     /// The descriptor of rank 0 leads the others to the memory, so it stays until they have opened that.
@@ -151,7 +151,7 @@ mod tests {
                 first.set_finalised();
                 first.finish();
             });
-            while first.state_of(0) != State::Finalised {
+            while first.state_of(0) != RankState::Finalised {
                 std::thread::yield_now();
             }
             (0..100).for_each(|_| std::thread::yield_now());
@@ -171,7 +171,7 @@ mod tests {
         job.set_aborted(8, "later");
         job.set_finalised();
         let entry = control.entry(0);
-        assert_eq!((entry.state, entry.abort_code), (State::Aborted, 7));
+        assert_eq!((entry.state, entry.abort_code), (RankState::Aborted, 7));
         assert_eq!(entry.abort_message, "é".repeat(116));
     }
 

@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::program::ProgramFunction;
 use heddle_bootstrap::builtin::env;
-use heddle_objects::table::{Kind, Table};
+use heddle_objects::table::{ObjectKind, Table};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
@@ -43,7 +43,7 @@ pub struct UserHandler {
 const HANDLE: u64 = 1;
 const OBJECT: u64 = 1 << 32;
 
-static HANDLERS: Table<UserHandler> = Table::new(Kind::Errhandler);
+static HANDLERS: Table<UserHandler> = Table::new(ObjectKind::Errhandler);
 
 /// Returns true if the handle is one of the error handlers that the standard defines.
 pub fn is_predefined(handle: usize) -> bool {

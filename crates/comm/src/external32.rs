@@ -2,7 +2,7 @@
 //! section 14.5.2). Data is packed natively first, and then converted by the sequence of basic types in it.
 
 use crate::error::Result;
-use heddle_datatype::{Basic, Combiner, Datatype, Kind};
+use heddle_datatype::{Basic, BasicKind, Combiner, Datatype};
 use heddle_message::buffer::zeroed;
 use heddle_spec::constants as mpi;
 
@@ -30,20 +30,20 @@ fn scalars(basic: &Basic) -> (Scalar, Option<Scalar>) {
         (mpi::MPI_UNSIGNED_LONG, _) => (UnsignedLong, None),
         (mpi::MPI_WCHAR, _) => (WideCharacter, None),
         (mpi::MPI_LONG_INT, _) => (Long, Some(Swapped(4))),
-        (_, Kind::I8 | Kind::U8) => (Swapped(1), None),
-        (_, Kind::I16 | Kind::U16 | Kind::F16) => (Swapped(2), None),
-        (_, Kind::I32 | Kind::U32 | Kind::F32) => (Swapped(4), None),
-        (_, Kind::I64 | Kind::U64 | Kind::F64) => (Swapped(8), None),
-        (_, Kind::I128 | Kind::F128) => (Swapped(16), None),
-        (_, Kind::LongDouble) => (LongDouble, None),
-        (_, Kind::C16) => twice(Swapped(2)),
-        (_, Kind::C32 | Kind::I32I32 | Kind::F32I32 | Kind::F32F32) => twice(Swapped(4)),
-        (_, Kind::C64 | Kind::F64F64) => twice(Swapped(8)),
-        (_, Kind::C128) => twice(Swapped(16)),
-        (_, Kind::CLongDouble) => twice(LongDouble),
-        (_, Kind::F64I32 | Kind::I64I32) => (Swapped(8), Some(Swapped(4))),
-        (_, Kind::I16I32) => (Swapped(2), Some(Swapped(4))),
-        (_, Kind::LongDoubleI32) => (LongDouble, Some(Swapped(4))),
+        (_, BasicKind::I8 | BasicKind::U8) => (Swapped(1), None),
+        (_, BasicKind::I16 | BasicKind::U16 | BasicKind::F16) => (Swapped(2), None),
+        (_, BasicKind::I32 | BasicKind::U32 | BasicKind::F32) => (Swapped(4), None),
+        (_, BasicKind::I64 | BasicKind::U64 | BasicKind::F64) => (Swapped(8), None),
+        (_, BasicKind::I128 | BasicKind::F128) => (Swapped(16), None),
+        (_, BasicKind::LongDouble) => (LongDouble, None),
+        (_, BasicKind::C16) => twice(Swapped(2)),
+        (_, BasicKind::C32 | BasicKind::I32I32 | BasicKind::F32I32 | BasicKind::F32F32) => twice(Swapped(4)),
+        (_, BasicKind::C64 | BasicKind::F64F64) => twice(Swapped(8)),
+        (_, BasicKind::C128) => twice(Swapped(16)),
+        (_, BasicKind::CLongDouble) => twice(LongDouble),
+        (_, BasicKind::F64I32 | BasicKind::I64I32) => (Swapped(8), Some(Swapped(4))),
+        (_, BasicKind::I16I32) => (Swapped(2), Some(Swapped(4))),
+        (_, BasicKind::LongDoubleI32) => (LongDouble, Some(Swapped(4))),
     }
 }
 

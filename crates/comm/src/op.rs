@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::program::ProgramFunction;
 use heddle_datatype::Op;
-use heddle_objects::table::{Kind, Ref, Table};
+use heddle_objects::table::{ObjectKind, Ref, Table};
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 
@@ -30,7 +30,7 @@ pub struct UserOp {
 }
 
 /// All operators that the program made.
-pub static OPS: Table<UserOp> = Table::new(Kind::Op);
+pub static OPS: Table<UserOp> = Table::new(ObjectKind::Op);
 
 impl UserOp {
     /// An operator of a function of the program.

@@ -7,7 +7,7 @@ use heddle_datatype::Datatype;
 use heddle_message::request::{self, ReferenceCounts};
 use heddle_model::counters::Section;
 use heddle_model::{Guarded, Lifetime, Model, Path, ReferenceCounts as Choice, Sections};
-use heddle_objects::table::{CountingSection, Kind, Ref, count_in_sections, counting_section};
+use heddle_objects::table::{CountingSection, ObjectKind, Ref, count_in_sections, counting_section};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::CachePadded;
@@ -20,7 +20,7 @@ static PREDEFINED: [CachePadded<AtomicU64>; COMMS_OF_MPI + TYPES_OF_MPI] =
 const COMMS_OF_MPI: usize = 2;
 const TYPES_OF_MPI: usize = 256;
 
-fn add(kind: Kind, word: &AtomicU64, addend: u64) {
+fn add(kind: ObjectKind, word: &AtomicU64, addend: u64) {
     match counting_section(kind) {
         None => word.fetch_add(addend, Ordering::AcqRel),
         Some(section) => section.add(word, addend),
@@ -74,7 +74,7 @@ impl ReferenceCounts for Counts {
             held.clone().into_index();
             held.into_index();
         } else if self.predefined {
-            add(Kind::Comm, &PREDEFINED[handle - mpi::MPI_COMM_WORLD], UP);
+            add(ObjectKind::Comm, &PREDEFINED[handle - mpi::MPI_COMM_WORLD], UP);
         }
     }
 
@@ -84,7 +84,7 @@ impl ReferenceCounts for Counts {
             // SAFETY: this gives up the reference that `keep_comm` made.
             drop(unsafe { Ref::from_index(&COMMS, handle as u32) });
         } else if self.predefined {
-            add(Kind::Comm, &PREDEFINED[handle - mpi::MPI_COMM_WORLD], DOWN);
+            add(ObjectKind::Comm, &PREDEFINED[handle - mpi::MPI_COMM_WORLD], DOWN);
         }
     }
 
@@ -123,14 +123,14 @@ impl Counts {
     fn count_predefined(&self, datatype: &Datatype, addend: u64) {
         if let (true, Some(basic)) = (self.predefined, datatype.predefined_basic()) {
             let word = COMMS_OF_MPI + (basic.handle - mpi::MPI_DATATYPE_NULL);
-            add(Kind::Datatype, &PREDEFINED[word], addend);
+            add(ObjectKind::Datatype, &PREDEFINED[word], addend);
         }
     }
 }
 
 /// Runs a change of the count in an `Arc`, which is atomic in any case.
 fn in_critical_section(change: impl FnOnce() + Send) {
-    match counting_section(Kind::Datatype) {
+    match counting_section(ObjectKind::Datatype) {
         None => change(),
         Some(section) => section.run(change),
     }

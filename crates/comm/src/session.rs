@@ -7,7 +7,7 @@
 use crate::attached_buffer::Attached;
 use crate::errhandler::ErrhandlerCell;
 use crate::error::{Error, Result};
-use heddle_objects::table::{Kind, Table};
+use heddle_objects::table::{ObjectKind, Table};
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ pub struct Session {
 }
 
 /// All sessions that are not finalised.
-pub static SESSIONS: Table<Arc<Session>> = Table::new(Kind::Session);
+pub static SESSIONS: Table<Arc<Session>> = Table::new(ObjectKind::Session);
 
 /// The session of a handle.
 ///

@@ -2,7 +2,7 @@
 
 /// How the bytes of one basic element are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum BasicKind {
     /// 8-bit signed integer.
     I8,
     /// 16-bit signed integer.
@@ -59,7 +59,7 @@ pub enum Kind {
     F64F64,
 }
 
-impl Kind {
+impl BasicKind {
     /// Bytes and alignment of one element; for a pair, of its value and of its index.
     pub(crate) const fn parts(self) -> (Scalar, Option<Scalar>) {
         const fn scalar(bytes: i64) -> Scalar {
@@ -129,7 +129,7 @@ pub struct Basic {
     /// The name that `MPI_Type_get_name` gives until the program sets another.
     pub name: &'static str,
     /// How the bytes of one element are to be read.
-    pub kind: Kind,
+    pub kind: BasicKind,
     /// The standard's group for reductions.
     pub class: Class,
 }

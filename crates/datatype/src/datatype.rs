@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use crate::basic::{Basic, Kind};
+use crate::basic::{Basic, BasicKind};
 use crate::bounds::Bounds;
 use crate::contents::{Combiner, Form};
 use crate::plan::{ListedRun, Plan, RunList};
@@ -347,4 +347,4 @@ static SHORT_INT_RUNS: [ListedRun; 2] = [ListedRun { offset: 0, end: 2 }, Listed
 
 // The static above is correct for that kind only.
 const _: () =
-    assert!(matches!(Kind::I16I32.parts(), (value, Some(index)) if value.size == 2 && index.size == 4));
+    assert!(matches!(BasicKind::I16I32.parts(), (value, Some(index)) if value.size == 2 && index.size == 4));

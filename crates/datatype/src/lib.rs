@@ -27,7 +27,7 @@ pub use array::{
     DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, Distributed, ORDER_C,
     ORDER_FORTRAN,
 };
-pub use basic::{Basic, Class, Kind};
+pub use basic::{Basic, BasicKind, Class};
 pub use construct::Constructed;
 pub use contents::{Combiner, Form};
 pub use cursor::{Cursor, Run, Runs};

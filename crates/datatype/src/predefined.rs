@@ -1,6 +1,6 @@
 //! The standard's predefined datatypes, found by their handle's value.
 
-use crate::basic::{Basic, Class, Kind};
+use crate::basic::{Basic, BasicKind, Class};
 use crate::datatype::Datatype;
 use heddle_spec::constants;
 
@@ -20,7 +20,7 @@ macro_rules! predefined {
                 pub static $name: Datatype = Datatype::named(&Basic {
                     handle: constants::$name,
                     name: stringify!($name),
-                    kind: Kind::$kind,
+                    kind: BasicKind::$kind,
                     class: Class::$class,
                 });
             )*

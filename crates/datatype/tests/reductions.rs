@@ -1,6 +1,8 @@
 //! Every predefined operator on every predefined type, against a naive computation, in unaligned buffers.
 
-use heddle_datatype::{Basic, Class, Datatype, Kind, Op, Table, all_predefined, kernel, supports, types};
+use heddle_datatype::{
+    Basic, BasicKind, Class, Datatype, Op, Table, all_predefined, kernel, supports, types,
+};
 use proptest::prelude::*;
 
 /// A number that every element type in question can hold exactly, or nearly all of an integer's range.
@@ -62,29 +64,29 @@ fn from_quad(bytes: &[u8]) -> f64 {
 }
 
 /// The kind of a complex number's parts.
-fn part(kind: Kind) -> Option<Kind> {
+fn part(kind: BasicKind) -> Option<BasicKind> {
     Some(match kind {
-        Kind::C16 => Kind::F16,
-        Kind::C32 => Kind::F32,
-        Kind::C64 => Kind::F64,
-        Kind::CLongDouble => Kind::LongDouble,
-        Kind::C128 => Kind::F128,
+        BasicKind::C16 => BasicKind::F16,
+        BasicKind::C32 => BasicKind::F32,
+        BasicKind::C64 => BasicKind::F64,
+        BasicKind::CLongDouble => BasicKind::LongDouble,
+        BasicKind::C128 => BasicKind::F128,
         _ => return None,
     })
 }
 
-fn encode(kind: Kind, number: Number) -> Vec<u8> {
+fn encode(kind: BasicKind, number: Number) -> Vec<u8> {
     match (kind, number) {
-        (Kind::I8 | Kind::U8, Number::Integer(i)) => (i as u8).to_ne_bytes().into(),
-        (Kind::I16 | Kind::U16, Number::Integer(i)) => (i as u16).to_ne_bytes().into(),
-        (Kind::I32 | Kind::U32, Number::Integer(i)) => (i as u32).to_ne_bytes().into(),
-        (Kind::I64 | Kind::U64, Number::Integer(i)) => (i as u64).to_ne_bytes().into(),
-        (Kind::I128, Number::Integer(i)) => i.to_ne_bytes().into(),
-        (Kind::F16, Number::Real(r)) => half::f16::from_f64(r).to_ne_bytes().into(),
-        (Kind::F32, Number::Real(r)) => (r as f32).to_ne_bytes().into(),
-        (Kind::F64, Number::Real(r)) => r.to_ne_bytes().into(),
-        (Kind::LongDouble, Number::Real(r)) => to_x87(r),
-        (Kind::F128, Number::Real(r)) => to_quad(r),
+        (BasicKind::I8 | BasicKind::U8, Number::Integer(i)) => (i as u8).to_ne_bytes().into(),
+        (BasicKind::I16 | BasicKind::U16, Number::Integer(i)) => (i as u16).to_ne_bytes().into(),
+        (BasicKind::I32 | BasicKind::U32, Number::Integer(i)) => (i as u32).to_ne_bytes().into(),
+        (BasicKind::I64 | BasicKind::U64, Number::Integer(i)) => (i as u64).to_ne_bytes().into(),
+        (BasicKind::I128, Number::Integer(i)) => i.to_ne_bytes().into(),
+        (BasicKind::F16, Number::Real(r)) => half::f16::from_f64(r).to_ne_bytes().into(),
+        (BasicKind::F32, Number::Real(r)) => (r as f32).to_ne_bytes().into(),
+        (BasicKind::F64, Number::Real(r)) => r.to_ne_bytes().into(),
+        (BasicKind::LongDouble, Number::Real(r)) => to_x87(r),
+        (BasicKind::F128, Number::Real(r)) => to_quad(r),
         (kind, Number::Complex(re, im)) => {
             let part = part(kind).expect("a complex kind");
             [encode(part, Number::Real(re)), encode(part, Number::Real(im))].concat()
@@ -93,27 +95,27 @@ fn encode(kind: Kind, number: Number) -> Vec<u8> {
     }
 }
 
-fn decode(kind: Kind, bytes: &[u8]) -> Number {
+fn decode(kind: BasicKind, bytes: &[u8]) -> Number {
     macro_rules! read {
         ($type:ty) => {
             <$type>::from_ne_bytes(bytes.try_into().expect("an element"))
         };
     }
     match kind {
-        Kind::I8 => Number::Integer(read!(i8).into()),
-        Kind::I16 => Number::Integer(read!(i16).into()),
-        Kind::I32 => Number::Integer(read!(i32).into()),
-        Kind::I64 => Number::Integer(read!(i64).into()),
-        Kind::I128 => Number::Integer(read!(i128)),
-        Kind::U8 => Number::Integer(read!(u8).into()),
-        Kind::U16 => Number::Integer(read!(u16).into()),
-        Kind::U32 => Number::Integer(read!(u32).into()),
-        Kind::U64 => Number::Integer(read!(u64).into()),
-        Kind::F16 => Number::Real(read!(half::f16).to_f64()),
-        Kind::F32 => Number::Real(read!(f32).into()),
-        Kind::F64 => Number::Real(read!(f64)),
-        Kind::LongDouble => Number::Real(from_x87(bytes)),
-        Kind::F128 => Number::Real(from_quad(bytes)),
+        BasicKind::I8 => Number::Integer(read!(i8).into()),
+        BasicKind::I16 => Number::Integer(read!(i16).into()),
+        BasicKind::I32 => Number::Integer(read!(i32).into()),
+        BasicKind::I64 => Number::Integer(read!(i64).into()),
+        BasicKind::I128 => Number::Integer(read!(i128)),
+        BasicKind::U8 => Number::Integer(read!(u8).into()),
+        BasicKind::U16 => Number::Integer(read!(u16).into()),
+        BasicKind::U32 => Number::Integer(read!(u32).into()),
+        BasicKind::U64 => Number::Integer(read!(u64).into()),
+        BasicKind::F16 => Number::Real(read!(half::f16).to_f64()),
+        BasicKind::F32 => Number::Real(read!(f32).into()),
+        BasicKind::F64 => Number::Real(read!(f64)),
+        BasicKind::LongDouble => Number::Real(from_x87(bytes)),
+        BasicKind::F128 => Number::Real(from_quad(bytes)),
         complex => {
             let part = part(complex).expect("a complex kind");
             let (re, im) = bytes.split_at(bytes.len() / 2);
@@ -151,11 +153,13 @@ fn naive(op: Op, a: Number, b: Number) -> Number {
     }
 }
 
-fn number(kind: Kind, seed: (i128, i8, i8)) -> Number {
+fn number(kind: BasicKind, seed: (i128, i8, i8)) -> Number {
     // Quarters up to 8: sums and products are exact in every format.
     let (re, im) = (f64::from(seed.1 % 32) / 4.0, f64::from(seed.2 % 32) / 4.0);
     match kind {
-        Kind::F16 | Kind::F32 | Kind::F64 | Kind::LongDouble | Kind::F128 => Number::Real(re),
+        BasicKind::F16 | BasicKind::F32 | BasicKind::F64 | BasicKind::LongDouble | BasicKind::F128 => {
+            Number::Real(re)
+        }
         kind if part(kind).is_some() => Number::Complex(re, im),
         // Every third integer is zero or one, for the logical operators.
         kind => {
@@ -166,8 +170,8 @@ fn number(kind: Kind, seed: (i128, i8, i8)) -> Number {
 }
 
 /// A C character is the integer that the compiler takes it for.
-fn computed_as(basic: &Basic) -> Kind {
-    if basic.name == "MPI_CHAR" && std::ffi::c_char::MIN != 0 { Kind::I8 } else { basic.kind }
+fn computed_as(basic: &Basic) -> BasicKind {
+    if basic.name == "MPI_CHAR" && std::ffi::c_char::MIN != 0 { BasicKind::I8 } else { basic.kind }
 }
 
 /// Runs a kernel on unaligned copies of the buffers.
@@ -208,18 +212,18 @@ proptest! {
         for datatype in all_predefined() {
             let basic = datatype.predefined_basic().expect("a predefined type");
             let (value, index, offset) = match basic.kind {
-                Kind::F32I32 => (Kind::F32, Kind::I32, 4),
-                Kind::F64I32 => (Kind::F64, Kind::I32, 8),
-                Kind::I64I32 => (Kind::I64, Kind::I32, 8),
-                Kind::I32I32 => (Kind::I32, Kind::I32, 4),
-                Kind::I16I32 => (Kind::I16, Kind::I32, 4),
-                Kind::LongDoubleI32 => (Kind::LongDouble, Kind::I32, 16),
-                Kind::F32F32 => (Kind::F32, Kind::F32, 4),
-                Kind::F64F64 => (Kind::F64, Kind::F64, 8),
+                BasicKind::F32I32 => (BasicKind::F32, BasicKind::I32, 4),
+                BasicKind::F64I32 => (BasicKind::F64, BasicKind::I32, 8),
+                BasicKind::I64I32 => (BasicKind::I64, BasicKind::I32, 8),
+                BasicKind::I32I32 => (BasicKind::I32, BasicKind::I32, 4),
+                BasicKind::I16I32 => (BasicKind::I16, BasicKind::I32, 4),
+                BasicKind::LongDoubleI32 => (BasicKind::LongDouble, BasicKind::I32, 16),
+                BasicKind::F32F32 => (BasicKind::F32, BasicKind::F32, 4),
+                BasicKind::F64F64 => (BasicKind::F64, BasicKind::F64, 8),
                 _ => continue,
             };
-            let element = |kind: Kind, i: i8| match kind {
-                Kind::I64 | Kind::I32 | Kind::I16 => encode(kind, Number::Integer((i % 8).into())),
+            let element = |kind: BasicKind, i: i8| match kind {
+                BasicKind::I64 | BasicKind::I32 | BasicKind::I16 => encode(kind, Number::Integer((i % 8).into())),
                 _ => encode(kind, Number::Real((i % 8).into())),
             };
             let extent = datatype.extent() as usize;
@@ -269,7 +273,11 @@ fn the_standards_table() {
                 let here = cfg!(target_arch = "x86_64")
                     || !matches!(
                         basic.kind,
-                        Kind::LongDouble | Kind::CLongDouble | Kind::LongDoubleI32 | Kind::F128 | Kind::C128
+                        BasicKind::LongDouble
+                            | BasicKind::CLongDouble
+                            | BasicKind::LongDoubleI32
+                            | BasicKind::F128
+                            | BasicKind::C128
                     );
                 let expected = classes.contains(&basic.class) && here;
                 assert_eq!(supports(*op, datatype, Table::Standard), expected, "{op:?} on {}", basic.name);

@@ -1,6 +1,6 @@
 //! The C functions that subroutines call, and the types of their parameters.
 
-use heddle_spec::function::{Direction, Function, Kind, Param, Returns};
+use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 
 /// Returns true for the functions that make a handle of an integer, or the reverse.
 pub(crate) fn is_conversion(function: &Function) -> bool {
@@ -30,17 +30,21 @@ fn result(function: &Function) -> &'static str {
 }
 
 /// The Rust type of a value in C.
-pub(crate) fn c_value(kind: &Kind, large: bool) -> &'static str {
+pub(crate) fn c_value(kind: &ParamKind, large: bool) -> &'static str {
     match kind {
-        Kind::Count | Kind::Extent if large => "i64",
-        Kind::Displ if large => "isize",
-        Kind::Extent | Kind::Aint => "isize",
-        Kind::BigCount | Kind::Offset => "i64",
-        Kind::Double => "f64",
-        Kind::Choice | Kind::Address | Kind::State | Kind::Attr | Kind::Callback(..) => "c_void",
-        Kind::Text => "c_char",
-        Kind::Status => "Status",
-        Kind::Object(_) => "Handle",
+        ParamKind::Count | ParamKind::Extent if large => "i64",
+        ParamKind::Displ if large => "isize",
+        ParamKind::Extent | ParamKind::Aint => "isize",
+        ParamKind::BigCount | ParamKind::Offset => "i64",
+        ParamKind::Double => "f64",
+        ParamKind::Choice
+        | ParamKind::Address
+        | ParamKind::State
+        | ParamKind::Attr
+        | ParamKind::Callback(..) => "c_void",
+        ParamKind::Text => "c_char",
+        ParamKind::Status => "Status",
+        ParamKind::Object(_) => "Handle",
         _ => "c_int",
     }
 }
@@ -49,21 +53,21 @@ pub(crate) fn is_scalar(param: &Param) -> bool {
     param.dimensions == 0
         && !matches!(
             param.kind,
-            Kind::Choice
-                | Kind::Address
-                | Kind::State
-                | Kind::Attr
-                | Kind::Callback(..)
-                | Kind::Text
-                | Kind::Range
-                | Kind::Status
+            ParamKind::Choice
+                | ParamKind::Address
+                | ParamKind::State
+                | ParamKind::Attr
+                | ParamKind::Callback(..)
+                | ParamKind::Text
+                | ParamKind::Range
+                | ParamKind::Status
         )
 }
 
 fn c_param(param: &Param, large: bool) -> String {
     let value = c_value(&param.kind, large);
     match (&param.kind, param.dimensions, param.direction) {
-        (Kind::Text, 1 | 2, direction) => {
+        (ParamKind::Text, 1 | 2, direction) => {
             "*mut ".repeat(1 + param.dimensions + usize::from(direction != Direction::In)) + value
         }
         _ if is_scalar(param) && param.direction == Direction::In => value.into(),

@@ -2,7 +2,7 @@
 
 use super::c_form::{c_value, is_scalar};
 use super::subroutine::{Form, Part};
-use heddle_spec::function::{Direction, Function, Kind, Param};
+use heddle_spec::function::{Direction, Function, Param, ParamKind};
 use heddle_spec::gaps::Gaps;
 
 /// The text of a part of a subroutine: the conversion of each argument to C.
@@ -48,15 +48,15 @@ impl Conversion {
             }
             _ if param.is_buffer() => format!("special::buffer({})", address(&name, form)),
             // This form has no use for the address of the buffer that is detached (MPI 5.0, section 3.6).
-            Kind::Address if param.name == "buffer_addr" && !form.f08 => {
+            ParamKind::Address if param.name == "buffer_addr" && !form.f08 => {
                 self.before += "let mut detached: *mut c_void = std::ptr::null_mut();\n";
                 "(&raw mut detached).cast()".into()
             }
-            Kind::Status => format!("special::status({name})"),
-            Kind::Text => self.text(function, param, &name, form),
-            Kind::Logical => self.logical(param, &name),
-            Kind::Object(object) => self.handle(function, param, &name, object, form),
-            Kind::Int if param.name.ends_with("weights") => format!("special::weights({name})"),
+            ParamKind::Status => format!("special::status({name})"),
+            ParamKind::Text => self.text(function, param, &name, form),
+            ParamKind::Logical => self.logical(param, &name),
+            ParamKind::Object(object) => self.handle(function, param, &name, object, form),
+            ParamKind::Int if param.name.ends_with("weights") => format!("special::weights({name})"),
             _ if is_scalar(param) && param.direction == Direction::In => format!("*{name}"),
             _ => {
                 self.count_from_one(function, param, &name);
@@ -83,7 +83,7 @@ impl Conversion {
         let name = &param.name;
         let is_out = param.direction != Direction::In;
         let object = function.params_of(form.large).find_map(|param| match param.kind {
-            Kind::Object(object @ ("MPI_Comm" | "MPI_Win")) if param.direction == Direction::In => {
+            ParamKind::Object(object @ ("MPI_Comm" | "MPI_Win")) if param.direction == Direction::In => {
                 Some(format!(
                     "PMPI_{}_call_errhandler, {}",
                     &object[4..],
@@ -224,7 +224,7 @@ impl Conversion {
         } else {
             // Under MPI_IN_PLACE there need not be types of what is sent.
             let length = match function.params.first() {
-                Some(first) if first.kind == Kind::Choice && param.name == "sendtypes" => {
+                Some(first) if first.kind == ParamKind::Choice && param.name == "sendtypes" => {
                     let buffer = format!("f_{}", first.name);
                     format!("if special::is_in_place({}) {{ 0 }} else {{ {length} }}", address(&buffer, form))
                 }
@@ -245,7 +245,7 @@ impl Conversion {
 
     /// Tells the copies of sections what becomes of requests, whose handles C changes to `handles`.
     fn requests(&mut self, function: &Function, param: &Param, handles: &str) {
-        if param.kind != Kind::Object("MPI_Request") || param.direction != Direction::InOut {
+        if param.kind != ParamKind::Object("MPI_Request") || param.direction != Direction::InOut {
             return;
         }
         let name = format!("f_{}", param.name);

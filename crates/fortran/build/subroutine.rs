@@ -3,7 +3,7 @@
 
 use super::c_form::{c_name, c_value, declaration, is_conversion, is_scalar};
 use super::conversion::{Conversion, may_have_gaps, tell};
-use heddle_spec::function::{Direction, Function, Kind, Param, Returns};
+use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
 use heddle_spec::mpi_f08;
 use heddle_spec::mpif::{has_subroutine, is_of_mpi_1};
@@ -27,7 +27,7 @@ fn is_hand_written(function: &Function) -> bool {
         "Win_get_attr",
         "Win_set_attr",
     ];
-    let is_callback = |param: &Param| matches!(param.kind, Kind::Callback(..));
+    let is_callback = |param: &Param| matches!(param.kind, ParamKind::Callback(..));
     NAMES.contains(&function.name.as_str()) || function.params.iter().any(is_callback)
 }
 
@@ -134,17 +134,19 @@ fn subroutine(function: &Function, prefix: &str, form: Form) -> String {
 
 /// Returns true for a handle that goes in.
 fn is_handle(param: &Param) -> bool {
-    matches!(param.kind, Kind::Object(_)) && is_scalar(param) && param.direction == Direction::In
+    matches!(param.kind, ParamKind::Object(_)) && is_scalar(param) && param.direction == Direction::In
 }
 
 /// The parameters of a subroutine: those of the function, the error code, and the lengths of texts.
 fn parameters(function: &Function, form: Form) -> Vec<String> {
     let mut params: Vec<String> = Vec::new();
     for param in function.params_of(form.large) {
-        let is_unused = param.kind == Kind::Address && param.name == "buffer_addr" && !form.f08;
+        let is_unused = param.kind == ParamKind::Address && param.name == "buffer_addr" && !form.f08;
         let of = match &param.kind {
-            _ if form.f08 && (param.is_buffer() || param.kind == Kind::Text) => "*const Descriptor".into(),
-            Kind::Object(_) | Kind::Logical => "*mut c_int".into(),
+            _ if form.f08 && (param.is_buffer() || param.kind == ParamKind::Text) => {
+                "*const Descriptor".into()
+            }
+            ParamKind::Object(_) | ParamKind::Logical => "*mut c_int".into(),
             kind => format!("*mut {}", c_value(kind, form.large)),
         };
         params.push(format!("{}f_{}: {of}", if is_unused { "_" } else { "" }, param.name));
@@ -152,7 +154,7 @@ fn parameters(function: &Function, form: Form) -> Vec<String> {
     if !matches!(function.returns, Returns::Value(_)) {
         params.push("ierror: *mut c_int".into());
     }
-    let texts = function.params_of(form.large).filter(|param| param.kind == Kind::Text && !form.f08);
+    let texts = function.params_of(form.large).filter(|param| param.kind == ParamKind::Text && !form.f08);
     params.extend(texts.map(|param| format!("l_{}: usize", param.name)));
     params
 }

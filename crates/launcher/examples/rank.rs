@@ -6,7 +6,7 @@
 
 use std::process::exit;
 
-use heddle_bootstrap::{BootstrapError, Job, Mechanism, State, World};
+use heddle_bootstrap::{BootstrapError, Job, Mechanism, RankState, World};
 use nix::sys::signal::{SigHandler, SigSet, Signal, raise};
 
 fn main() {
@@ -75,7 +75,7 @@ fn perform(step: &str, world: &World) {
         }
         "await-finalized" => {
             let job = world.job().expect("a job with other ranks");
-            while job.state_of(number(object) as u32) != State::Finalised {
+            while job.state_of(number(object) as u32) != RankState::Finalised {
                 std::thread::yield_now();
             }
         }

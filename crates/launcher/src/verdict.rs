@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use heddle_bootstrap::{Entry, State};
+use heddle_bootstrap::{Entry, RankState};
 
 use crate::rank::Ended;
 use crate::signals::describe;
@@ -49,15 +49,15 @@ pub(crate) enum Failure {
 /// Judges a process by how it ended and by what it last said of itself.
 pub(crate) fn judge(ended: Ended, entry: &Entry) -> Verdict {
     Verdict::Failed(match (ended, entry.state) {
-        (_, State::Aborted) => {
+        (_, RankState::Aborted) => {
             Failure::Abort { code: entry.abort_code, message: entry.abort_message.clone() }
         }
         (Ended::Signal(signal), _) => Failure::Signal(signal),
-        (Ended::Code(code), State::Initialised) => Failure::Unfinalised(code),
-        (Ended::Code(code), State::InSessions) => Failure::OpenSession(code),
+        (Ended::Code(code), RankState::Initialised) => Failure::Unfinalised(code),
+        (Ended::Code(code), RankState::InSessions) => Failure::OpenSession(code),
         (Ended::Code(0), _) => return Verdict::Well,
-        (Ended::Code(code), State::Finalised | State::Left) => return Verdict::Late(code),
-        (Ended::Code(code), State::Absent) => Failure::Code(code),
+        (Ended::Code(code), RankState::Finalised | RankState::Left) => return Verdict::Late(code),
+        (Ended::Code(code), RankState::Absent) => Failure::Code(code),
     })
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for Hint {
 mod tests {
     use super::*;
 
-    fn entry(state: State) -> Entry {
+    fn entry(state: RankState) -> Entry {
         Entry { state, pid: Some(1), abort_code: 0, abort_message: String::new() }
     }
 
@@ -145,19 +145,19 @@ mod tests {
     fn only_an_end_that_nobody_waits_for_is_no_failure() {
         let failed = Verdict::Failed;
         for (ended, state, verdict) in [
-            (Ended::Code(0), State::Absent, Verdict::Well),
-            (Ended::Code(0), State::Finalised, Verdict::Well),
-            (Ended::Code(5), State::Finalised, Verdict::Late(5)),
-            (Ended::Code(0), State::Initialised, failed(Failure::Unfinalised(0))),
-            (Ended::Code(5), State::Initialised, failed(Failure::Unfinalised(5))),
-            (Ended::Code(0), State::InSessions, failed(Failure::OpenSession(0))),
-            (Ended::Code(5), State::InSessions, failed(Failure::OpenSession(5))),
-            (Ended::Code(0), State::Left, Verdict::Well),
-            (Ended::Code(5), State::Left, Verdict::Late(5)),
-            (Ended::Code(5), State::Absent, failed(Failure::Code(5))),
-            (Ended::Signal(9), State::Absent, failed(Failure::Signal(9))),
-            (Ended::Signal(9), State::Finalised, failed(Failure::Signal(9))),
-            (Ended::Code(0), State::Aborted, failed(Failure::Abort { code: 0, message: String::new() })),
+            (Ended::Code(0), RankState::Absent, Verdict::Well),
+            (Ended::Code(0), RankState::Finalised, Verdict::Well),
+            (Ended::Code(5), RankState::Finalised, Verdict::Late(5)),
+            (Ended::Code(0), RankState::Initialised, failed(Failure::Unfinalised(0))),
+            (Ended::Code(5), RankState::Initialised, failed(Failure::Unfinalised(5))),
+            (Ended::Code(0), RankState::InSessions, failed(Failure::OpenSession(0))),
+            (Ended::Code(5), RankState::InSessions, failed(Failure::OpenSession(5))),
+            (Ended::Code(0), RankState::Left, Verdict::Well),
+            (Ended::Code(5), RankState::Left, Verdict::Late(5)),
+            (Ended::Code(5), RankState::Absent, failed(Failure::Code(5))),
+            (Ended::Signal(9), RankState::Absent, failed(Failure::Signal(9))),
+            (Ended::Signal(9), RankState::Finalised, failed(Failure::Signal(9))),
+            (Ended::Code(0), RankState::Aborted, failed(Failure::Abort { code: 0, message: String::new() })),
         ] {
             assert_eq!(judge(ended, &entry(state)), verdict, "{ended:?} in {state:?}");
         }

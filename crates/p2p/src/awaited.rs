@@ -1,6 +1,6 @@
 //! The events that completing calls and probes wait for: completion of requests, arrival of messages.
 
-use super::state::{Scan, State, is_over, scan, state};
+use super::state::{HandleState, Scan, is_over, scan, state};
 use heddle_comm::error::Result;
 use heddle_message::domain::Domain;
 use heddle_message::matching::Key;
@@ -32,7 +32,7 @@ impl Event for Completion {
 /// The slot of a request that is not over.
 fn pending(handle: usize) -> Option<RequestId> {
     match (state(handle), request::find(handle)) {
-        (Ok(State::Pending(_)), Ok(Found::Slot(id))) => Some(id),
+        (Ok(HandleState::Pending(_)), Ok(Found::Slot(id))) => Some(id),
         _ => None,
     }
 }
@@ -107,10 +107,10 @@ impl Event for AnyOf<'_> {
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
         for handle in self.handles {
             let watch = match (state(*handle), request::find(*handle)) {
-                (Ok(State::Nothing), _) => continue,
+                (Ok(HandleState::Nothing), _) => continue,
                 // SAFETY: the caller promises that the watcher is not moved before it
                 // was taken out and has left.
-                (Ok(State::Pending(_)), Ok(Found::Slot(id))) => unsafe { request::watch(id, watcher) },
+                (Ok(HandleState::Pending(_)), Ok(Found::Slot(id))) => unsafe { request::watch(id, watcher) },
                 _ => Watch::Over,
             };
             if watch != Watch::Set {

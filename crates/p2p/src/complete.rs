@@ -16,7 +16,7 @@
 
 use super::awaited::FirstOfAll;
 use super::generalized;
-use super::state::{State, is_over, running_without_lock, state};
+use super::state::{HandleState, is_over, running_without_lock, state};
 use heddle_comm::error::{Error, Result};
 use heddle_message::domain;
 use heddle_message::request::{self, Found, Outcome, RequestId, RequestKind, SEND_DONE, Tested};
@@ -149,7 +149,7 @@ fn check(handles: &[usize]) -> Result<()> {
 #[cold]
 fn claim_again(handle: usize, id: RequestId) -> Result<bool> {
     wait_until_over(handle, id, &[], &[])?;
-    Ok(matches!(state(handle), Ok(State::Complete)) && request::claim(id))
+    Ok(matches!(state(handle), Ok(HandleState::Complete)) && request::claim(id))
 }
 
 /// Tests one request.
@@ -159,9 +159,9 @@ fn claim_again(handle: usize, id: RequestId) -> Result<bool> {
 #[inline]
 pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
     match state(*handle)? {
-        State::Nothing => return Ok(Some(Outcome::empty())),
-        State::Complete => {}
-        State::Pending(vni) => {
+        HandleState::Nothing => return Ok(Some(Outcome::empty())),
+        HandleState::Complete => {}
+        HandleState::Pending(vni) => {
             domain::current()?.progress_for_test(vni);
             if !is_over(*handle) {
                 return Ok(None);

@@ -1,15 +1,15 @@
 //! `MPI_Request_get_status`: the outcome of requests without freeing them (MPI 5.0, section 3.7.6).
 
 use super::several::{Any, Some_};
-use super::state::{State, state};
+use super::state::{HandleState, state};
 use heddle_comm::error::Result;
 use heddle_message::domain;
 use heddle_message::request::{self, Found, Outcome};
 
 /// Returns the state of a request, after an attempt at progress if it is pending.
-fn state_now(handle: usize) -> Result<State> {
+fn state_now(handle: usize) -> Result<HandleState> {
     match state(handle)? {
-        State::Pending(vni) => {
+        HandleState::Pending(vni) => {
             domain::current()?.progress_for_test(vni);
             state(handle)
         }
@@ -31,9 +31,9 @@ fn outcome(handle: usize) -> Result<Outcome> {
 /// `MPI_ERR_REQUEST`.
 pub fn get_status(handle: usize) -> Result<Option<Outcome>> {
     Ok(match state_now(handle)? {
-        State::Nothing => Some(Outcome::empty()),
-        State::Pending(_) => None,
-        State::Complete => Some(outcome(handle)?),
+        HandleState::Nothing => Some(Outcome::empty()),
+        HandleState::Pending(_) => None,
+        HandleState::Complete => Some(outcome(handle)?),
     })
 }
 
@@ -45,9 +45,9 @@ pub fn get_status_any(handles: &[usize]) -> Result<Any> {
     let mut found = Any::Nothing;
     for (index, &handle) in handles.iter().enumerate() {
         match state_now(handle)? {
-            State::Nothing => {}
-            State::Complete => return Ok(Any::Completed(index, outcome(handle)?)),
-            State::Pending(_) => found = Any::Pending,
+            HandleState::Nothing => {}
+            HandleState::Complete => return Ok(Any::Completed(index, outcome(handle)?)),
+            HandleState::Pending(_) => found = Any::Pending,
         }
     }
     Ok(found)
@@ -60,12 +60,12 @@ pub fn get_status_any(handles: &[usize]) -> Result<Any> {
 /// `MPI_ERR_REQUEST`.
 pub fn get_status_all(handles: &[usize], mut report: impl FnMut(usize, Outcome)) -> Result<bool> {
     for &handle in handles {
-        if let State::Pending(_) = state_now(handle)? {
+        if let HandleState::Pending(_) = state_now(handle)? {
             return Ok(false);
         }
     }
     for (index, &handle) in handles.iter().enumerate() {
-        let is_complete = matches!(state(handle)?, State::Complete);
+        let is_complete = matches!(state(handle)?, HandleState::Complete);
         report(index, if is_complete { outcome(handle)? } else { Outcome::empty() });
     }
     Ok(true)
@@ -79,9 +79,9 @@ pub fn get_status_some(handles: &[usize], mut report: impl FnMut(usize, Outcome)
     let (mut count, mut failed, mut any) = (0, false, false);
     for (index, &handle) in handles.iter().enumerate() {
         match state_now(handle)? {
-            State::Nothing => continue,
-            State::Pending(_) => {}
-            State::Complete => {
+            HandleState::Nothing => continue,
+            HandleState::Pending(_) => {}
+            HandleState::Complete => {
                 let outcome = outcome(handle)?;
                 failed |= outcome.error.is_some();
                 report(index, outcome);

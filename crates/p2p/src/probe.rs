@@ -10,7 +10,7 @@ use heddle_message::losses::error_of_probe;
 use heddle_message::matching::Key;
 use heddle_message::request::{self, Outcome, RequestKind};
 use heddle_message::vni::Message;
-use heddle_objects::table::{Kind, Table};
+use heddle_objects::table::{ObjectKind, Table};
 use heddle_spec::constants as mpi;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ unsafe impl Send for MessageObject {}
 unsafe impl Sync for MessageObject {}
 
 /// All matched messages.
-static MESSAGES: Table<MessageObject> = Table::new(Kind::Message);
+static MESSAGES: Table<MessageObject> = Table::new(ObjectKind::Message);
 
 /// The handle of a live matched message with this index, for `MPI_Message_fromint`.
 pub fn message_of_index(index: u32) -> Option<usize> {

@@ -3,7 +3,7 @@
 
 use super::awaited::{AnyOf, make_progress};
 use super::complete::{collect, take_plain, wait_first};
-use super::state::{Scan, State, is_over, scan, state};
+use super::state::{HandleState, Scan, is_over, scan, state};
 use heddle_comm::error::Result;
 use heddle_message::domain;
 use heddle_message::request::Outcome;
@@ -42,7 +42,7 @@ pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
 pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<Option<bool>> {
     let mut tested = false;
     for handle in handles.iter() {
-        if let State::Pending(vni) = state(*handle)? {
+        if let HandleState::Pending(vni) = state(*handle)? {
             if !tested {
                 domain::current()?.progress_for_test(vni);
                 tested = true;
@@ -55,7 +55,7 @@ pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
     let mut failed = false;
     for (index, handle) in handles.iter_mut().enumerate() {
         let outcome =
-            if matches!(state(*handle)?, State::Nothing) { Outcome::empty() } else { collect(handle) };
+            if matches!(state(*handle)?, HandleState::Nothing) { Outcome::empty() } else { collect(handle) };
         failed |= outcome.error.is_some();
         report(index, &outcome);
     }
@@ -123,7 +123,7 @@ pub enum Some_ {
 fn collect_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
     let (mut count, mut failed) = (0, false);
     for (index, handle) in handles.iter_mut().enumerate() {
-        if let State::Complete = state(*handle)? {
+        if let HandleState::Complete = state(*handle)? {
             let outcome = collect(handle);
             failed |= outcome.error.is_some();
             report(index, &outcome);

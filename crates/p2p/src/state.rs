@@ -12,7 +12,7 @@ pub(super) fn running_without_lock() -> Option<&'static Domain> {
 }
 
 /// The state of a request handle's operation.
-pub(super) enum State {
+pub(super) enum HandleState {
     /// The handle is null or inactive: there is nothing to wait for.
     Nothing,
     Complete,
@@ -20,13 +20,13 @@ pub(super) enum State {
 }
 
 #[inline(always)]
-pub(super) fn state(handle: usize) -> Result<State> {
+pub(super) fn state(handle: usize) -> Result<HandleState> {
     Ok(match request::find(handle)? {
-        Found::Null => State::Nothing,
-        Found::Done => State::Complete,
-        Found::Slot(id) if request::is_complete(id) => State::Complete,
-        Found::Slot(id) if request::is_inactive(id) => State::Nothing,
-        Found::Slot(id) => State::Pending(request::vni_of(id)),
+        Found::Null => HandleState::Nothing,
+        Found::Done => HandleState::Complete,
+        Found::Slot(id) if request::is_complete(id) => HandleState::Complete,
+        Found::Slot(id) if request::is_inactive(id) => HandleState::Nothing,
+        Found::Slot(id) => HandleState::Pending(request::vni_of(id)),
     })
 }
 
@@ -34,14 +34,14 @@ pub(super) fn state(handle: usize) -> Result<State> {
 #[inline(always)]
 #[must_use]
 pub fn is_over(handle: usize) -> bool {
-    !matches!(state(handle), Ok(State::Pending(_)))
+    !matches!(state(handle), Ok(HandleState::Pending(_)))
 }
 
 /// Returns true if the operation of the handle was started, and the program has not completed it yet.
 #[inline(never)]
 #[must_use]
 pub fn is_active(handle: usize) -> bool {
-    matches!(state(handle), Ok(State::Pending(_) | State::Complete))
+    matches!(state(handle), Ok(HandleState::Pending(_) | HandleState::Complete))
 }
 
 /// The result of a scan over requests.
@@ -56,9 +56,9 @@ pub(super) fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Sc
     let mut found = Scan::Nothing;
     for (index, handle) in handles.iter().enumerate() {
         match state(*handle)? {
-            State::Nothing => {}
-            State::Complete => return Ok(Scan::Complete(index)),
-            State::Pending(vni) => {
+            HandleState::Nothing => {}
+            HandleState::Complete => return Ok(Scan::Complete(index)),
+            HandleState::Pending(vni) => {
                 pending(vni);
                 found = Scan::Pending;
             }

@@ -7,7 +7,7 @@ use heddle_comm::errhandler::ErrhandlerCell;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::info::Entries;
 use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
-use heddle_objects::table::{Kind, Ref, Table};
+use heddle_objects::table::{ObjectKind, Ref, Table};
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use heddle_settings::info_keys::{ASSERT_MEMORY_KINDS, MEMORY_KINDS, WIN_LOCK_COUNTERS, WIN_LOCK_LEVELS};
 use heddle_spec::constants as mpi;
@@ -53,7 +53,7 @@ struct Cells {
 
 /// All windows.
 // SAFETY: the only table of this kind.
-pub static WINS: Table<Win> = unsafe { Table::collected(Kind::Win) };
+pub static WINS: Table<Win> = unsafe { Table::collected(ObjectKind::Win) };
 
 impl Win {
     pub(crate) fn new(window: Window, comm: KeptComm, base: *mut u8, flavor: i32, hints: Hints) -> Win {

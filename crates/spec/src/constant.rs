@@ -6,7 +6,7 @@ pub struct Section {
     /// Name of the group; a slice of that name lists its members in Rust.
     pub group: String,
     /// The kind of its members.
-    pub kind: Kind,
+    pub kind: ConstantKind,
     /// A heading for readers.
     pub title: String,
     /// The members, in the order of the table.
@@ -15,7 +15,7 @@ pub struct Section {
 
 /// The kind of a section's constants, in C and in Rust.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum ConstantKind {
     /// An `int`.
     Int,
     /// An `MPI_Offset`.
@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Result<Vec<Section>, String> {
             [name, rest @ ..] => {
                 let constant = parse_constant(name, rest, &sections).map_err(|e| complain(&e))?;
                 let section = sections.last_mut().ok_or_else(|| complain("no section is open"))?;
-                if (section.kind == Kind::Address) == constant.c_type.is_empty() {
+                if (section.kind == ConstantKind::Address) == constant.c_type.is_empty() {
                     return Err(complain("an address, and nothing else, has a type"));
                 }
                 section.constants.push(constant);
@@ -74,13 +74,13 @@ pub fn parse(text: &str) -> Result<Vec<Section>, String> {
     Ok(sections)
 }
 
-fn parse_kind<'a, 'b>(words: &'a [&'b str]) -> Option<(Kind, &'a [&'b str])> {
+fn parse_kind<'a, 'b>(words: &'a [&'b str]) -> Option<(ConstantKind, &'a [&'b str])> {
     match words {
-        ["int", title @ ..] => Some((Kind::Int, title)),
-        ["offset", title @ ..] => Some((Kind::Offset, title)),
-        ["address", title @ ..] => Some((Kind::Address, title)),
-        ["handle", name, title @ ..] => Some((Kind::Handle((*name).into()), title)),
-        ["enum", name, title @ ..] => Some((Kind::Enum((*name).into()), title)),
+        ["int", title @ ..] => Some((ConstantKind::Int, title)),
+        ["offset", title @ ..] => Some((ConstantKind::Offset, title)),
+        ["address", title @ ..] => Some((ConstantKind::Address, title)),
+        ["handle", name, title @ ..] => Some((ConstantKind::Handle((*name).into()), title)),
+        ["enum", name, title @ ..] => Some((ConstantKind::Enum((*name).into()), title)),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //! conversions of handles and statuses. The ABI's library exports no such names, so they are functions of the
 //! header over those that it has.
 
-use crate::function::{Kind, Returns};
+use crate::function::{ParamKind, Returns};
 use crate::function_table::Functions;
 use std::fmt::Write;
 
@@ -47,12 +47,12 @@ pub(crate) fn text(functions: &Functions) -> String {
     let mut out = String::from(OPENING);
     for prefix in ["", "P"] {
         for function in functions.all() {
-            let (Some(kind), Returns::Value(Kind::Int)) =
+            let (Some(kind), Returns::Value(ParamKind::Int)) =
                 (function.name.strip_suffix("_toint"), &function.returns)
             else {
                 continue;
             };
-            let Some(Kind::Object(handle)) = function.params.first().map(|param| &param.kind) else {
+            let Some(ParamKind::Object(handle)) = function.params.first().map(|param| &param.kind) else {
                 continue;
             };
             let name = format!("{prefix}MPI_{kind}");

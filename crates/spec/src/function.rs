@@ -49,7 +49,7 @@ pub enum Returns {
     /// Nothing.
     Void,
     /// A value of this kind.
-    Value(Kind),
+    Value(ParamKind),
 }
 
 /// The object whose error handler is called when a function fails.
@@ -71,7 +71,7 @@ pub struct Param {
     /// Name in C.
     pub name: String,
     /// Its meaning.
-    pub kind: Kind,
+    pub kind: ParamKind,
     /// Its direction.
     pub direction: Direction,
     /// The number of array dimensions: 0, 1 or 2.
@@ -96,7 +96,7 @@ pub enum Direction {
 
 /// The meaning of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParamKind {
     /// A number.
     Int,
     /// A rank.
@@ -142,48 +142,48 @@ pub enum Kind {
 }
 
 /// The words of `functions.table` for kinds, and the kinds.
-const KINDS: &[(&str, Kind)] = &[
-    ("int", Kind::Int),
-    ("rank", Kind::Rank),
-    ("tag", Kind::Tag),
-    ("logical", Kind::Logical),
-    ("keyval", Kind::Keyval),
-    ("count", Kind::Count),
-    ("displ", Kind::Displ),
-    ("extent", Kind::Extent),
-    ("aint", Kind::Aint),
-    ("bigcount", Kind::BigCount),
-    ("offset", Kind::Offset),
-    ("double", Kind::Double),
-    ("choice", Kind::Choice),
-    ("address", Kind::Address),
-    ("state", Kind::State),
-    ("attr", Kind::Attr),
-    ("string", Kind::Text),
-    ("range", Kind::Range),
-    ("status", Kind::Status),
-    ("comm", Kind::Object("MPI_Comm")),
-    ("group", Kind::Object("MPI_Group")),
-    ("datatype", Kind::Object("MPI_Datatype")),
-    ("request", Kind::Object("MPI_Request")),
-    ("op", Kind::Object("MPI_Op")),
-    ("info", Kind::Object("MPI_Info")),
-    ("errhandler", Kind::Object("MPI_Errhandler")),
-    ("win", Kind::Object("MPI_Win")),
-    ("file", Kind::Object("MPI_File")),
-    ("session", Kind::Object("MPI_Session")),
-    ("message", Kind::Object("MPI_Message")),
-    ("t_enum", Kind::Object("MPI_T_enum")),
-    ("t_cvar_handle", Kind::Object("MPI_T_cvar_handle")),
-    ("t_pvar_handle", Kind::Object("MPI_T_pvar_handle")),
-    ("t_pvar_session", Kind::Object("MPI_T_pvar_session")),
-    ("t_event_registration", Kind::Object("MPI_T_event_registration")),
-    ("t_event_instance", Kind::Object("MPI_T_event_instance")),
-    ("t_cb_safety", Kind::Object("MPI_T_cb_safety")),
-    ("t_source_order", Kind::Object("MPI_T_source_order")),
+const KINDS: &[(&str, ParamKind)] = &[
+    ("int", ParamKind::Int),
+    ("rank", ParamKind::Rank),
+    ("tag", ParamKind::Tag),
+    ("logical", ParamKind::Logical),
+    ("keyval", ParamKind::Keyval),
+    ("count", ParamKind::Count),
+    ("displ", ParamKind::Displ),
+    ("extent", ParamKind::Extent),
+    ("aint", ParamKind::Aint),
+    ("bigcount", ParamKind::BigCount),
+    ("offset", ParamKind::Offset),
+    ("double", ParamKind::Double),
+    ("choice", ParamKind::Choice),
+    ("address", ParamKind::Address),
+    ("state", ParamKind::State),
+    ("attr", ParamKind::Attr),
+    ("string", ParamKind::Text),
+    ("range", ParamKind::Range),
+    ("status", ParamKind::Status),
+    ("comm", ParamKind::Object("MPI_Comm")),
+    ("group", ParamKind::Object("MPI_Group")),
+    ("datatype", ParamKind::Object("MPI_Datatype")),
+    ("request", ParamKind::Object("MPI_Request")),
+    ("op", ParamKind::Object("MPI_Op")),
+    ("info", ParamKind::Object("MPI_Info")),
+    ("errhandler", ParamKind::Object("MPI_Errhandler")),
+    ("win", ParamKind::Object("MPI_Win")),
+    ("file", ParamKind::Object("MPI_File")),
+    ("session", ParamKind::Object("MPI_Session")),
+    ("message", ParamKind::Object("MPI_Message")),
+    ("t_enum", ParamKind::Object("MPI_T_enum")),
+    ("t_cvar_handle", ParamKind::Object("MPI_T_cvar_handle")),
+    ("t_pvar_handle", ParamKind::Object("MPI_T_pvar_handle")),
+    ("t_pvar_session", ParamKind::Object("MPI_T_pvar_session")),
+    ("t_event_registration", ParamKind::Object("MPI_T_event_registration")),
+    ("t_event_instance", ParamKind::Object("MPI_T_event_instance")),
+    ("t_cb_safety", ParamKind::Object("MPI_T_cb_safety")),
+    ("t_source_order", ParamKind::Object("MPI_T_source_order")),
 ];
 
-impl Kind {
+impl ParamKind {
     /// The kind that a word of the table stands for; callbacks are not among them.
     pub(crate) fn from_word(word: &str) -> Option<Self> {
         KINDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| kind.clone())
@@ -200,7 +200,7 @@ impl Kind {
 impl Param {
     /// Returns true for a buffer of the program's that goes to C, or from there.
     pub fn is_buffer(&self) -> bool {
-        self.kind == Kind::Choice || self.kind == Kind::Address && self.direction == Direction::In
+        self.kind == ParamKind::Choice || self.kind == ParamKind::Address && self.direction == Direction::In
     }
 }
 
@@ -212,7 +212,7 @@ impl Function {
 
     /// Returns true for communication on a window.
     pub(crate) fn is_one_sided(&self) -> bool {
-        self.params.iter().any(|param| param.kind == Kind::Object("MPI_Win"))
+        self.params.iter().any(|param| param.kind == ParamKind::Object("MPI_Win"))
     }
 
     /// The names of the function's forms in C, each with whether it is the large one.

@@ -1,6 +1,6 @@
 //! The parser of `functions.table`.
 
-use crate::function::{Chapter, Direction, Errors, Function, Kind, Param, Returns};
+use crate::function::{Chapter, Direction, Errors, Function, Param, ParamKind, Returns};
 use std::sync::OnceLock;
 
 /// The chapter whose functions call no error handler.
@@ -126,9 +126,9 @@ impl Functions {
         let kind = match base.strip_prefix("fn(").and_then(|rest| rest.strip_suffix(')')) {
             Some(name) => {
                 let callback = self.callback(name).ok_or_else(|| format!("unknown callback {name}"))?;
-                Kind::Callback(name.into(), callback.large)
+                ParamKind::Callback(name.into(), callback.large)
             }
-            None => Kind::from_word(base).ok_or_else(|| format!("unknown kind {base}"))?,
+            None => ParamKind::from_word(base).ok_or_else(|| format!("unknown kind {base}"))?,
         };
         Ok(Param { name: name.into(), kind, direction, dimensions, length, large_only })
     }
@@ -141,7 +141,7 @@ impl Functions {
             param.kind.has_error_handler() && param.direction != Direction::Out && param.dimensions == 0
         };
         let is_group = |param: &Param| {
-            matches!(param.kind, Kind::Object("MPI_Group")) && param.direction != Direction::Out
+            matches!(param.kind, ParamKind::Object("MPI_Group")) && param.direction != Direction::Out
         };
         let params = &function.params;
         let named = params.iter().position(carries).or_else(|| params.iter().position(is_group));
@@ -175,7 +175,7 @@ fn apply_attribute(function: &mut Function, word: &str) -> Result<(), String> {
         ("deprecated", "") => function.deprecated = true,
         ("returns", "void") => function.returns = Returns::Void,
         ("returns", kind) => {
-            let kind = Kind::from_word(kind).ok_or("unknown kind of value")?;
+            let kind = ParamKind::from_word(kind).ok_or("unknown kind of value")?;
             function.returns = Returns::Value(kind);
         }
         ("errors", "MPI_FILE_NULL") => function.errors = Errors::NullFile,

@@ -1,7 +1,7 @@
 //! Buffers that are array sections with gaps, such as `x(::2)`: what the subroutines of `mpi_f08` do with
 //! them (MPI 5.0, section 19.1.12).
 
-use crate::function::{Direction, Function, Kind, Param};
+use crate::function::{Direction, Function, Param, ParamKind};
 
 /// The way in which a buffer with gaps goes to C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Gaps<'_> {
         if name == "Free_mem" || name.ends_with("_fortran_booleans") {
             return Gaps::Ignored;
         }
-        if buffer.kind == Kind::Address {
+        if buffer.kind == ParamKind::Address {
             return Gaps::Refused;
         }
         let has_one_element = matches!(name, "Fetch_and_op" | "Compare_and_swap");
@@ -42,18 +42,18 @@ impl Gaps<'_> {
             return Gaps::Ignored;
         }
         let behind = function.params.iter().skip_while(|param| param.name != buffer.name).skip(1);
-        let behind: Vec<&Param> = behind.take_while(|param| param.kind != Kind::Choice).collect();
+        let behind: Vec<&Param> = behind.take_while(|param| param.kind != ParamKind::Choice).collect();
         let is_datatype =
-            |param: &&Param| param.kind == Kind::Object("MPI_Datatype") && param.dimensions == 0;
+            |param: &&Param| param.kind == ParamKind::Object("MPI_Datatype") && param.dimensions == 0;
         let datatype = behind.iter().position(is_datatype);
         // Predefined operators take predefined types alone.
         let reduces =
-            |at: usize| behind.get(at + 1).is_some_and(|param| param.kind == Kind::Object("MPI_Op"));
+            |at: usize| behind.get(at + 1).is_some_and(|param| param.kind == ParamKind::Object("MPI_Op"));
         match datatype.filter(|&at| !reduces(at)) {
             Some(at) => {
                 let has_parts = ["gather", "scatter", "alltoall"];
                 let has_parts = has_parts.iter().any(|word| name.to_lowercase().contains(word));
-                let is_count = at == 1 && behind[0].kind == Kind::Count && !has_parts;
+                let is_count = at == 1 && behind[0].kind == ParamKind::Count && !has_parts;
                 let ends_unseen = function.is_one_sided() && function.request().is_none();
                 let has_partitions = matches!(name, "Psend_init" | "Precv_init");
                 Gaps::Described {
@@ -71,8 +71,9 @@ impl Gaps<'_> {
 impl Function {
     /// The request of an operation that this function begins.
     pub fn request(&self) -> Option<&Param> {
-        let is_request =
-            |param: &&Param| param.kind == Kind::Object("MPI_Request") && param.direction == Direction::Out;
+        let is_request = |param: &&Param| {
+            param.kind == ParamKind::Object("MPI_Request") && param.direction == Direction::Out
+        };
         self.params.iter().find(is_request)
     }
 }

@@ -1,7 +1,7 @@
 //! The text of `mpi.h`.
 
-use crate::constant::{self, Section};
-use crate::function::{Direction, Function, Kind, Param, Returns};
+use crate::constant::{ConstantKind, Section};
+use crate::function::{Direction, Function, Param, ParamKind, Returns};
 use crate::function_table::Functions;
 use crate::{fortran, removed};
 use std::fmt::Write;
@@ -42,10 +42,10 @@ const CLOSING: &str = "
 /// The header `mpi.h`, for C and C++.
 pub fn mpi_h(sections: &[Section], functions: &Functions) -> String {
     let mut out = String::from(OPENING);
-    let is_type = |section: &&Section| matches!(section.kind, constant::Kind::Handle(_));
+    let is_type = |section: &&Section| matches!(section.kind, ConstantKind::Handle(_));
     heading(&mut out, "Handles");
     for section in sections.iter().filter(is_type) {
-        if let constant::Kind::Handle(name) = &section.kind {
+        if let ConstantKind::Handle(name) = &section.kind {
             push(&mut out, format_args!("typedef struct {}* {name};", struct_tag(name)));
         }
     }
@@ -94,7 +94,7 @@ fn struct_tag(handle: &str) -> String {
 }
 
 fn constants(out: &mut String, section: &Section) {
-    if let constant::Kind::Enum(name) = &section.kind {
+    if let ConstantKind::Enum(name) = &section.kind {
         let members: Vec<String> =
             section.constants.iter().map(|c| format!("    {} = {}", c.name, c.text)).collect();
         push(out, format_args!("typedef enum {name} {{\n{}\n}} {name};", members.join(",\n")));
@@ -105,11 +105,11 @@ fn constants(out: &mut String, section: &Section) {
         let (name, text) = (&constant.name, &constant.text);
         let value = match &section.kind {
             _ if constant.alias => text.clone(),
-            constant::Kind::Int if constant.value < 0 => format!("({text})"),
-            constant::Kind::Int | constant::Kind::Enum(_) => text.clone(),
-            constant::Kind::Offset => format!("((MPI_Offset){text})"),
-            constant::Kind::Address => format!("(({}){text})", constant.c_type),
-            constant::Kind::Handle(handle) => format!("(({handle}){text})"),
+            ConstantKind::Int if constant.value < 0 => format!("({text})"),
+            ConstantKind::Int | ConstantKind::Enum(_) => text.clone(),
+            ConstantKind::Offset => format!("((MPI_Offset){text})"),
+            ConstantKind::Address => format!("(({}){text})", constant.c_type),
+            ConstantKind::Handle(handle) => format!("(({handle}){text})"),
         };
         push(out, format_args!("#define {name:width$} {value}"));
     }
@@ -132,18 +132,33 @@ pub fn prototype(function: &Function, declared: &str, large: bool) -> String {
 }
 
 /// The C type of a single value; for a pointer, the type that it points to.
-fn c_type(kind: &Kind, large: bool) -> &'static str {
+fn c_type(kind: &ParamKind, large: bool) -> &'static str {
     match (kind, large) {
-        (Kind::Int | Kind::Rank | Kind::Tag | Kind::Logical | Kind::Keyval | Kind::Range, _)
-        | (Kind::Count | Kind::Displ, false) => "int",
-        (Kind::Aint, _) | (Kind::Displ, true) | (Kind::Extent, false) => "MPI_Aint",
-        (Kind::BigCount, _) | (Kind::Count | Kind::Extent, true) => "MPI_Count",
-        (Kind::Offset, _) => "MPI_Offset",
-        (Kind::Double, _) => "double",
-        (Kind::Choice | Kind::Address | Kind::State | Kind::Attr | Kind::Callback(..), _) => "void",
-        (Kind::Text, _) => "char",
-        (Kind::Status, _) => "MPI_Status",
-        (Kind::Object(name), _) => name,
+        (
+            ParamKind::Int
+            | ParamKind::Rank
+            | ParamKind::Tag
+            | ParamKind::Logical
+            | ParamKind::Keyval
+            | ParamKind::Range,
+            _,
+        )
+        | (ParamKind::Count | ParamKind::Displ, false) => "int",
+        (ParamKind::Aint, _) | (ParamKind::Displ, true) | (ParamKind::Extent, false) => "MPI_Aint",
+        (ParamKind::BigCount, _) | (ParamKind::Count | ParamKind::Extent, true) => "MPI_Count",
+        (ParamKind::Offset, _) => "MPI_Offset",
+        (ParamKind::Double, _) => "double",
+        (
+            ParamKind::Choice
+            | ParamKind::Address
+            | ParamKind::State
+            | ParamKind::Attr
+            | ParamKind::Callback(..),
+            _,
+        ) => "void",
+        (ParamKind::Text, _) => "char",
+        (ParamKind::Status, _) => "MPI_Status",
+        (ParamKind::Object(name), _) => name,
     }
 }
 
@@ -152,18 +167,18 @@ fn c_param(param: &Param, large: bool) -> String {
     let base = c_type(kind, large);
     let constness = if param.direction == Direction::In { "const " } else { "" };
     match (kind, param.dimensions, param.direction) {
-        (Kind::Callback(callback, has_large), ..) => {
+        (ParamKind::Callback(callback, has_large), ..) => {
             let suffix = if large && *has_large { "_c" } else { "" };
             format!("MPI_{callback}{suffix} *{name}")
         }
-        (Kind::Address | Kind::State | Kind::Attr, ..) => format!("void *{name}"),
-        (Kind::Choice, ..) => format!("{constness}void *{name}"),
-        (Kind::Text, 0, _) => format!("{constness}char *{name}"),
-        (Kind::Text, 1, Direction::In) => format!("char *{name}[]"),
-        (Kind::Text, 1, _) => format!("char ***{name}"),
-        (Kind::Text, ..) => format!("char **{name}[]"),
-        (Kind::Range, ..) => format!("int {name}[][3]"),
-        (Kind::Status, 0, _) => format!("{constness}MPI_Status *{name}"),
+        (ParamKind::Address | ParamKind::State | ParamKind::Attr, ..) => format!("void *{name}"),
+        (ParamKind::Choice, ..) => format!("{constness}void *{name}"),
+        (ParamKind::Text, 0, _) => format!("{constness}char *{name}"),
+        (ParamKind::Text, 1, Direction::In) => format!("char *{name}[]"),
+        (ParamKind::Text, 1, _) => format!("char ***{name}"),
+        (ParamKind::Text, ..) => format!("char **{name}[]"),
+        (ParamKind::Range, ..) => format!("int {name}[][3]"),
+        (ParamKind::Status, 0, _) => format!("{constness}MPI_Status *{name}"),
         (_, 0, Direction::In) => format!("{base} {name}"),
         (_, 0, _) => format!("{base} *{name}"),
         // Compilers warn of MPI_UNWEIGHTED, which is a small address, where an array is declared.

@@ -4,8 +4,8 @@
 //! Its subroutines are `bind(C)`, so that a descriptor comes with each buffer and text. Where a buffer is
 //! `contiguous`, the compiler copies a section with gaps ([`Gaps`]).
 
-use crate::constant::{Kind as ConstantKind, Section};
-use crate::function::{Direction, Function, Kind, Param, Returns};
+use crate::constant::{ConstantKind, Section};
+use crate::function::{Direction, Function, Param, ParamKind, Returns};
 use crate::function_table::Functions;
 use crate::gaps::Gaps;
 use crate::mpif::{
@@ -224,7 +224,7 @@ fn handle(section: &Section) -> Option<&str> {
 }
 
 fn has_large_callback(function: &Function) -> bool {
-    function.params.iter().any(|param| matches!(param.kind, Kind::Callback(_, true)))
+    function.params.iter().any(|param| matches!(param.kind, ParamKind::Callback(_, true)))
 }
 
 fn has_buffer(function: &Function) -> bool {
@@ -244,21 +244,21 @@ pub fn forms(function: &Function) -> impl Iterator<Item = bool> {
 fn of(param: &Param, large: bool) -> String {
     match &param.kind {
         _ if param.is_buffer() => "type(*), dimension(..)".into(),
-        Kind::Address => "type(c_ptr)".into(),
-        Kind::Count | Kind::Extent if large => "integer(kind=MPI_COUNT_KIND)".into(),
-        Kind::Displ if large => "integer(kind=MPI_ADDRESS_KIND)".into(),
-        Kind::Aint | Kind::Extent | Kind::Attr => "integer(kind=MPI_ADDRESS_KIND)".into(),
-        Kind::BigCount => "integer(kind=MPI_COUNT_KIND)".into(),
-        Kind::Offset => "integer(kind=MPI_OFFSET_KIND)".into(),
-        Kind::Double => "double precision".into(),
-        Kind::Logical => "logical".into(),
-        Kind::Text => "character(len=*)".into(),
-        Kind::Status => "type(MPI_Status)".into(),
-        Kind::State => "integer(kind=MPI_ADDRESS_KIND)".into(),
-        Kind::Callback(name, has_large) => {
+        ParamKind::Address => "type(c_ptr)".into(),
+        ParamKind::Count | ParamKind::Extent if large => "integer(kind=MPI_COUNT_KIND)".into(),
+        ParamKind::Displ if large => "integer(kind=MPI_ADDRESS_KIND)".into(),
+        ParamKind::Aint | ParamKind::Extent | ParamKind::Attr => "integer(kind=MPI_ADDRESS_KIND)".into(),
+        ParamKind::BigCount => "integer(kind=MPI_COUNT_KIND)".into(),
+        ParamKind::Offset => "integer(kind=MPI_OFFSET_KIND)".into(),
+        ParamKind::Double => "double precision".into(),
+        ParamKind::Logical => "logical".into(),
+        ParamKind::Text => "character(len=*)".into(),
+        ParamKind::Status => "type(MPI_Status)".into(),
+        ParamKind::State => "integer(kind=MPI_ADDRESS_KIND)".into(),
+        ParamKind::Callback(name, has_large) => {
             format!("procedure(MPI_{name}{})", if large && *has_large { "_c" } else { "" })
         }
-        Kind::Object(handle) => format!("type({handle})"),
+        ParamKind::Object(handle) => format!("type({handle})"),
         _ => "integer".into(),
     }
 }
@@ -268,7 +268,7 @@ fn interface(out: &mut String, function: &Function, prefix: &str, large: bool) {
     let params = params_of(function, large);
     let mut names: Vec<&str> = params.iter().map(|param| name_of(param)).collect();
     let result = match &function.returns {
-        Returns::Value(Kind::Double) => Some("double precision"),
+        Returns::Value(ParamKind::Double) => Some("double precision"),
         Returns::Value(_) => Some("integer(kind=MPI_ADDRESS_KIND)"),
         _ => None,
     };
@@ -281,7 +281,7 @@ fn interface(out: &mut String, function: &Function, prefix: &str, large: bool) {
         None => ("subroutine", ""),
     };
     // A bind(C) procedure would take bind(C) procedures alone; this one has the same symbol without.
-    let takes_procedures = params.iter().any(|param| matches!(param.kind, Kind::Callback(..)));
+    let takes_procedures = params.iter().any(|param| matches!(param.kind, ParamKind::Callback(..)));
     let binding =
         if takes_procedures { String::new() } else { format!(" &\n      bind(C, name=\"{symbol}\")") };
     push(
@@ -314,21 +314,21 @@ fn begins(function: &Function) -> bool {
 
 fn declare(out: &mut String, function: &Function, param: &Param, large: bool, is_begun: bool) {
     let dimensions = match (&param.kind, param.dimensions) {
-        (Kind::Range, _) => "(3,*)",
+        (ParamKind::Range, _) => "(3,*)",
         (_, 0) => "",
         _ => "(*)",
     };
     let intent = match (param.direction, &param.kind) {
         (Direction::In, _) => ", intent(in)",
         // MPI_STATUS_IGNORE is not written, and a buffer may be MPI_IN_PLACE or MPI_BOTTOM.
-        (_, Kind::Status | Kind::Choice) => "",
+        (_, ParamKind::Status | ParamKind::Choice) => "",
         (Direction::Out, _) if dimensions.is_empty() => ", intent(out)",
         (Direction::Out, _) => "",
         (Direction::InOut, _) => ", intent(inout)",
     };
-    let intent = if matches!(param.kind, Kind::Callback(..)) { "" } else { intent };
+    let intent = if matches!(param.kind, ParamKind::Callback(..)) { "" } else { intent };
     // The library writes to a window's memory.
-    let intent = if param.kind == Kind::Address && param.is_buffer() { "" } else { intent };
+    let intent = if param.kind == ParamKind::Address && param.is_buffer() { "" } else { intent };
     let asynchronous = if is_begun && param.is_buffer() { ", asynchronous" } else { "" };
     let is_copied = param.is_buffer() && Gaps::of(function, param) == Gaps::Compiler;
     let contiguous = if is_copied { ", contiguous" } else { "" };

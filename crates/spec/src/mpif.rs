@@ -1,7 +1,7 @@
 //! The text of `mpif.h`, which Fortran programs include in fixed or free form, and of the module `mpi`.
 
-use crate::constant::{Constant, Kind as ConstantKind, Section};
-use crate::function::{Direction, Function, Kind, Param, Returns};
+use crate::constant::{Constant, ConstantKind, Section};
+use crate::function::{Direction, Function, Param, ParamKind, Returns};
 use crate::function_table::Functions;
 use std::fmt::Write;
 
@@ -51,7 +51,9 @@ pub fn mpif_h(sections: &[Section], functions: &Functions) -> String {
     predefined(&mut out);
     for prefix in ["MPI", "PMPI"] {
         for function in functions.all() {
-            let Returns::Value(kind @ (Kind::Double | Kind::Aint)) = &function.returns else { continue };
+            let Returns::Value(kind @ (ParamKind::Double | ParamKind::Aint)) = &function.returns else {
+                continue;
+            };
             let name = format!("{prefix}_{}", function.name);
             push(&mut out, format_args!("      {} {name}\n      external {name}", of_kind(kind)));
         }
@@ -151,16 +153,16 @@ pub(crate) fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 /// The Fortran type of a kind.
-fn of_kind(kind: &Kind) -> &'static str {
+fn of_kind(kind: &ParamKind) -> &'static str {
     match kind {
-        Kind::Aint | Kind::Extent | Kind::Attr | Kind::State | Kind::Address => {
+        ParamKind::Aint | ParamKind::Extent | ParamKind::Attr | ParamKind::State | ParamKind::Address => {
             "integer(kind=MPI_ADDRESS_KIND)"
         }
-        Kind::BigCount => "integer(kind=MPI_COUNT_KIND)",
-        Kind::Offset => "integer(kind=MPI_OFFSET_KIND)",
-        Kind::Double => "double precision",
-        Kind::Logical => "logical",
-        Kind::Text => "character(len=*)",
+        ParamKind::BigCount => "integer(kind=MPI_COUNT_KIND)",
+        ParamKind::Offset => "integer(kind=MPI_OFFSET_KIND)",
+        ParamKind::Double => "double precision",
+        ParamKind::Logical => "logical",
+        ParamKind::Text => "character(len=*)",
         _ => "integer",
     }
 }
@@ -205,7 +207,7 @@ fn interface(out: &mut String, function: &Function, prefix: &str) {
 fn declare_param(out: &mut String, function: &Function, param: &Param) {
     let name = name_of(param);
     // Whatever is passed, its address arrives.
-    if matches!(param.kind, Kind::Choice) || param.kind == Kind::Address {
+    if matches!(param.kind, ParamKind::Choice) || param.kind == ParamKind::Address {
         push(
             out,
             format_args!(
@@ -214,19 +216,19 @@ fn declare_param(out: &mut String, function: &Function, param: &Param) {
         );
         return;
     }
-    if let Kind::Callback(..) = param.kind {
+    if let ParamKind::Callback(..) = param.kind {
         return push(out, format_args!("      external :: {name}"));
     }
     let dimensions = match (&param.kind, param.dimensions) {
-        (Kind::Range, _) => "(3,*)",
-        (Kind::Status, 0) => "(MPI_STATUS_SIZE)",
-        (Kind::Status, _) => "(MPI_STATUS_SIZE,*)",
+        (ParamKind::Range, _) => "(3,*)",
+        (ParamKind::Status, 0) => "(MPI_STATUS_SIZE)",
+        (ParamKind::Status, _) => "(MPI_STATUS_SIZE,*)",
         (_, 0) => "",
         _ => "(*)",
     };
     let intent = if param.direction == Direction::In { ", intent(in)" } else { "" };
     let of_kind = match param.kind {
-        Kind::Attr | Kind::State if is_of_mpi_1(function) => "integer",
+        ParamKind::Attr | ParamKind::State if is_of_mpi_1(function) => "integer",
         _ => of_kind(&param.kind),
     };
     push(out, format_args!("      {of_kind}{intent} :: {name}{dimensions}"));

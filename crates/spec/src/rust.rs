@@ -1,6 +1,6 @@
 //! Rust text for the constants.
 
-use crate::constant::{Kind, Section};
+use crate::constant::{ConstantKind, Section};
 use std::fmt::Write;
 
 /// A `pub const` for every constant, and for every section a slice of its names and values.
@@ -8,9 +8,9 @@ pub fn constants(sections: &[Section]) -> String {
     let mut out = String::new();
     for section in sections {
         let rust_type = match section.kind {
-            Kind::Int | Kind::Enum(_) => "i32",
-            Kind::Offset => "i64",
-            Kind::Address | Kind::Handle(_) => "usize",
+            ConstantKind::Int | ConstantKind::Enum(_) => "i32",
+            ConstantKind::Offset => "i64",
+            ConstantKind::Address | ConstantKind::Handle(_) => "usize",
         };
         let mut names = String::new();
         for constant in &section.constants {

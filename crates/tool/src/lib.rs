@@ -38,7 +38,7 @@ pub use instance::Instance;
 pub use life::{finalize, initialize};
 pub use lookup::{at, check, index_of};
 pub use performance::{Class, Performance, performances};
-pub use registration::{DroppedFunction, EventFunction, FreeFunction, State};
+pub use registration::{CallbackState, DroppedFunction, EventFunction, FreeFunction};
 pub use session::{
     Operation, allocate_control, allocate_event, allocate_performance, check_event, check_event_callback,
     control_of, create_session, free_control, free_event, free_performance, free_session, operate, read,

@@ -30,11 +30,11 @@ pub type DroppedFunction = unsafe extern "C" fn(i64, usize, c_int, c_int, *mut c
 
 /// The program's own state, which it gets back with each call.
 #[derive(Debug, Clone, Copy)]
-pub struct State(pub *mut c_void);
+pub struct CallbackState(pub *mut c_void);
 
 // SAFETY: the library does not follow the pointer; the program's functions get it in whatever thread they are
 // called, as the standard says.
-unsafe impl Send for State {}
+unsafe impl Send for CallbackState {}
 
 /// The safety levels: callbacks of a later one may be called wherever those of an earlier one may.
 const LEVELS: [i32; 4] = [
@@ -55,13 +55,13 @@ pub(crate) struct Registration {
 #[derive(Debug)]
 struct Functions {
     /// A callback for each of `LEVELS`.
-    callbacks: [Option<(EventFunction, State)>; LEVELS.len()],
+    callbacks: [Option<(EventFunction, CallbackState)>; LEVELS.len()],
     dropped: Option<DroppedFunction>,
     /// The events dropped since the handler was told.
     drops: i64,
     /// The state that was given last with a callback.
-    state: State,
-    free: Option<(FreeFunction, State)>,
+    state: CallbackState,
+    free: Option<(FreeFunction, CallbackState)>,
 }
 
 /// The registrations of an event type.
@@ -113,7 +113,7 @@ impl Registration {
             callbacks: [None; LEVELS.len()],
             dropped: None,
             drops: 0,
-            state: State(std::ptr::null_mut()),
+            state: CallbackState(std::ptr::null_mut()),
             free: None,
         };
         Registration { handle, event, functions: Mutex::new(functions) }
@@ -137,7 +137,7 @@ impl Registration {
         &self,
         safety: i32,
         function: Option<EventFunction>,
-        state: State,
+        state: CallbackState,
     ) -> Result<()> {
         let level = level_of(safety)?;
         let mut functions = self.functions();
@@ -166,7 +166,7 @@ impl Registration {
     }
 
     /// Ends it as soon as no thread uses it; then `free` is called.
-    pub(crate) fn end(self: Arc<Registration>, free: Option<(FreeFunction, State)>) {
+    pub(crate) fn end(self: Arc<Registration>, free: Option<(FreeFunction, CallbackState)>) {
         self.tell_drops(safety_here());
         self.functions().free = free;
     }
@@ -181,7 +181,7 @@ impl Registration {
             functions.drops += i64::from(callback.is_none());
             callback
         };
-        let Some((function, State(state))) = callback else { return };
+        let Some((function, CallbackState(state))) = callback else { return };
         self.tell_drops(instance.safety);
         // SAFETY: the program registered it as a function of this type for this level, and its state with it.
         unsafe { function(instance.handle(), self.handle, instance.safety, state) };
@@ -189,7 +189,7 @@ impl Registration {
 
     /// Tells the handler of the events dropped since it was told.
     fn tell_drops(&self, safety: i32) {
-        let (dropped, drops, State(state)) = {
+        let (dropped, drops, CallbackState(state)) = {
             let mut functions = self.functions();
             if functions.drops == 0 {
                 return;
@@ -207,7 +207,7 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let free = self.functions().free.take();
-        if let Some((function, State(state))) = free {
+        if let Some((function, CallbackState(state))) = free {
             // SAFETY: the program passed it as a function of this type, and its state with it.
             unsafe { function(self.handle, safety_here(), state) };
         }

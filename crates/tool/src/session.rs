@@ -6,7 +6,7 @@ use super::control::{Control, controls};
 use super::event::{EVENTS, EventType};
 use super::lookup::{at, check, error};
 use super::performance::{Performance, performances};
-use super::registration::{self, DroppedFunction, EventFunction, FreeFunction, Registration, State};
+use super::registration::{self, CallbackState, DroppedFunction, EventFunction, FreeFunction, Registration};
 use super::value::Value;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -161,7 +161,7 @@ pub fn set_event_callback(
     handle: usize,
     safety: i32,
     function: Option<EventFunction>,
-    state: State,
+    state: CallbackState,
 ) -> Result<()> {
     let open = open()?;
     let registration = open.registration(handle)?;
@@ -186,7 +186,7 @@ pub fn set_dropped_handler(handle: usize, function: Option<DroppedFunction>) -> 
 ///
 /// # Errors
 /// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_HANDLE`.
-pub fn free_event(handle: usize, free: Option<(FreeFunction, State)>) -> Result<()> {
+pub fn free_event(handle: usize, free: Option<(FreeFunction, CallbackState)>) -> Result<()> {
     let mut open = open()?;
     let registration = open.registration(handle)?.clone();
     open.registrations.remove(&handle);

@@ -1,6 +1,6 @@
 //! The tree from a table: for each hardware thread the package, NUMA node, cache and core that it belongs to.
 
-use crate::tree::{Entry, Kind, Topology};
+use crate::tree::{Entry, NodeKind, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The groups of each kind that a hardware thread belongs to, by numbers that are unique within the kind;
@@ -14,25 +14,25 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    pub(crate) const KINDS: [Kind; 4] = [Kind::Package, Kind::Numa, Kind::L3, Kind::Core];
+    pub(crate) const KINDS: [NodeKind; 4] = [NodeKind::Package, NodeKind::Numa, NodeKind::L3, NodeKind::Core];
 
-    pub(crate) fn get(&self, kind: Kind) -> Option<usize> {
+    pub(crate) fn get(&self, kind: NodeKind) -> Option<usize> {
         match kind {
-            Kind::Package => self.package,
-            Kind::Numa => self.numa,
-            Kind::L3 => self.l3,
-            Kind::Core => self.core,
-            Kind::Machine | Kind::HardwareThread => None,
+            NodeKind::Package => self.package,
+            NodeKind::Numa => self.numa,
+            NodeKind::L3 => self.l3,
+            NodeKind::Core => self.core,
+            NodeKind::Machine | NodeKind::HardwareThread => None,
         }
     }
 
-    pub(crate) fn set(&mut self, kind: Kind, number: usize) {
+    pub(crate) fn set(&mut self, kind: NodeKind, number: usize) {
         match kind {
-            Kind::Package => self.package = Some(number),
-            Kind::Numa => self.numa = Some(number),
-            Kind::L3 => self.l3 = Some(number),
-            Kind::Core => self.core = Some(number),
-            Kind::Machine | Kind::HardwareThread => {}
+            NodeKind::Package => self.package = Some(number),
+            NodeKind::Numa => self.numa = Some(number),
+            NodeKind::L3 => self.l3 = Some(number),
+            NodeKind::Core => self.core = Some(number),
+            NodeKind::Machine | NodeKind::HardwareThread => {}
         }
     }
 }
@@ -56,8 +56,8 @@ pub(crate) fn tree(threads: impl IntoIterator<Item = (usize, Groups)>) -> Topolo
         |kind| threads.iter().filter_map(|(_, groups)| groups.get(kind)).collect::<BTreeSet<_>>().len();
     kinds.sort_by_key(|kind| (count(*kind), *kind));
 
-    let mut nodes = vec![entry(Kind::Machine, None)];
-    let mut node_of: BTreeMap<(usize, Kind, usize), usize> = BTreeMap::new();
+    let mut nodes = vec![entry(NodeKind::Machine, None)];
+    let mut node_of: BTreeMap<(usize, NodeKind, usize), usize> = BTreeMap::new();
     let mut add = |nodes: &mut Vec<Entry>, parent, kind, group| {
         *node_of.entry((parent, kind, group)).or_insert_with(|| {
             nodes.push(entry(kind, Some(parent)));
@@ -73,13 +73,13 @@ pub(crate) fn tree(threads: impl IntoIterator<Item = (usize, Groups)>) -> Topolo
                 at = add(&mut nodes, at, kind, group);
             }
         }
-        let leaf = add(&mut nodes, at, Kind::HardwareThread, *hardware_thread);
+        let leaf = add(&mut nodes, at, NodeKind::HardwareThread, *hardware_thread);
         nodes[leaf].hardware_thread = Some(*hardware_thread);
     }
     collapse(&nodes)
 }
 
-fn entry(kind: Kind, parent: Option<usize>) -> Entry {
+fn entry(kind: NodeKind, parent: Option<usize>) -> Entry {
     Entry { kind, smallest: kind, parent, children: Vec::new(), hardware_thread: None }
 }
 
@@ -113,7 +113,7 @@ fn collapse(nodes: &[Entry]) -> Topology {
 mod tests {
     use super::*;
 
-    fn kinds_above(topology: &Topology, hardware_thread: usize) -> Vec<Kind> {
+    fn kinds_above(topology: &Topology, hardware_thread: usize) -> Vec<NodeKind> {
         let leaf = topology.leaf(hardware_thread).expect("known");
         leaf.ancestors().map(|node| node.kind()).collect()
     }
@@ -131,7 +131,7 @@ mod tests {
                 },
             )
         }));
-        assert_eq!(kinds_above(&tree, 5), [Kind::Numa, Kind::L3, Kind::Machine]);
+        assert_eq!(kinds_above(&tree, 5), [NodeKind::Numa, NodeKind::L3, NodeKind::Machine]);
     }
 
     #[test]
@@ -150,21 +150,21 @@ mod tests {
             let groups = Groups { package: Some(0), numa: Some(0), l3: Some(0), core: Some(number) };
             (number, groups)
         }));
-        assert_eq!(kinds_above(&tree, 1), [Kind::Machine]);
+        assert_eq!(kinds_above(&tree, 1), [NodeKind::Machine]);
         assert_eq!(tree.nodes.len(), 3);
     }
 
     #[test]
     fn a_flat_machine_is_a_root_with_leaves() {
         let flat = Topology::flat(3);
-        assert_eq!(flat.root().kind(), Kind::Machine);
+        assert_eq!(flat.root().kind(), NodeKind::Machine);
         assert_eq!(flat.root().children().filter_map(|leaf| leaf.hardware_thread()).count(), 3);
-        assert_eq!(flat.places(Kind::Core), [(0, vec![]), (1, vec![]), (2, vec![])]);
-        assert_eq!(flat.places(Kind::HardwareThread)[2], (2, vec![3]));
+        assert_eq!(flat.places(NodeKind::Core), [(0, vec![]), (1, vec![]), (2, vec![])]);
+        assert_eq!(flat.places(NodeKind::HardwareThread)[2], (2, vec![3]));
         assert!(flat.leaf(3).is_none());
         let one = Topology::flat(0);
         assert_eq!(one.hardware_threads().collect::<Vec<_>>(), [0]);
-        assert_eq!(one.leaf(0).map(|leaf| leaf.kind()), Some(Kind::Machine));
+        assert_eq!(one.leaf(0).map(|leaf| leaf.kind()), Some(NodeKind::Machine));
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
             (2, Groups { package: Some(1), core: Some(2), ..Default::default() }),
             (3, Groups { package: Some(1), core: Some(2), ..Default::default() }),
         ]);
-        let places = uneven.places(Kind::Core);
+        let places = uneven.places(NodeKind::Core);
         assert!(places.iter().all(|(_, path)| path.len() == 2));
         assert_eq!(places[2].1, places[3].1);
         assert_eq!(places[1].1[0], places[2].1[0]);

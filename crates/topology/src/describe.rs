@@ -1,7 +1,7 @@
 //! A topology written down: `2 packages x 4 l3 x 8 cores x 2 threads`.
 
 use crate::build::{self, Groups};
-use crate::{Error, Kind, Topology};
+use crate::{Error, NodeKind, Topology};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,9 +12,9 @@ impl FromStr for Topology {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut parts: Vec<(Kind, usize)> = Vec::new();
+        let mut parts: Vec<(NodeKind, usize)> = Vec::new();
         for part in text.split([',', '×', 'x']) {
-            let known = parts.last().is_none_or(|(kind, _)| *kind != Kind::HardwareThread);
+            let known = parts.last().is_none_or(|(kind, _)| *kind != NodeKind::HardwareThread);
             match parse_part(part) {
                 Some((kind, count)) if known && parts.iter().all(|(other, _)| *other != kind) => {
                     parts.push((kind, count));
@@ -35,22 +35,22 @@ impl FromStr for Topology {
 /// More than any machine has; a slip of the pen should not fill the memory.
 const MOST_THREADS: usize = 1 << 16;
 
-fn parse_part(part: &str) -> Option<(Kind, usize)> {
+fn parse_part(part: &str) -> Option<(NodeKind, usize)> {
     let (count, kind) = part.trim().split_once(char::is_whitespace)?;
     let count = count.parse().ok().filter(|count| *count > 0)?;
     let kind = kind.trim().to_ascii_lowercase();
     let kind = match kind.strip_suffix('s').unwrap_or(&kind) {
-        "package" | "socket" => Kind::Package,
-        "numa" | "numa node" => Kind::Numa,
-        "l3" => Kind::L3,
-        "core" => Kind::Core,
-        "thread" | "hardware thread" => Kind::HardwareThread,
+        "package" | "socket" => NodeKind::Package,
+        "numa" | "numa node" => NodeKind::Numa,
+        "l3" => NodeKind::L3,
+        "core" => NodeKind::Core,
+        "thread" | "hardware thread" => NodeKind::HardwareThread,
         _ => return None,
     };
     Some((kind, count))
 }
 
-fn groups(parts: &[(Kind, usize)], threads: usize, number: usize) -> Groups {
+fn groups(parts: &[(NodeKind, usize)], threads: usize, number: usize) -> Groups {
     let mut groups = Groups::default();
     let mut width = threads;
     for (kind, count) in parts {
@@ -78,14 +78,14 @@ impl fmt::Display for Topology {
             level = children;
         }
         if parts.is_empty() {
-            parts.push(plural(1, Kind::HardwareThread));
+            parts.push(plural(1, NodeKind::HardwareThread));
         }
         f.write_str(&parts.join(" x "))
     }
 }
 
-fn plural(count: usize, kind: Kind) -> String {
-    let end = if count == 1 || kind == Kind::L3 { "" } else { "s" };
+fn plural(count: usize, kind: NodeKind) -> String {
+    let end = if count == 1 || kind == NodeKind::L3 { "" } else { "s" };
     format!("{count} {kind}{end}")
 }
 

@@ -4,7 +4,7 @@
 //! stands for, and is the same in all versions 2.x; the tests read synthetic topologies through it.
 
 use crate::build::{self, Groups};
-use crate::{Error, Kind, Topology};
+use crate::{Error, NodeKind, Topology};
 use libloading::{Library, Symbol};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
@@ -55,14 +55,14 @@ struct Object {
 }
 
 /// `hwloc_obj_type_t`.
-fn type_number(kind: Kind) -> c_int {
+fn type_number(kind: NodeKind) -> c_int {
     match kind {
-        Kind::Machine => 0,
-        Kind::Package => 1,
-        Kind::Core => 2,
-        Kind::HardwareThread => 3,
-        Kind::L3 => 6,
-        Kind::Numa => 13,
+        NodeKind::Machine => 0,
+        NodeKind::Package => 1,
+        NodeKind::Core => 2,
+        NodeKind::HardwareThread => 3,
+        NodeKind::L3 => 6,
+        NodeKind::Numa => 13,
     }
 }
 
@@ -87,7 +87,7 @@ fn read(synthetic: Option<&CStr>) -> Result<Topology, Error> {
     let hwloc = Hwloc::open()?;
     let loaded = Loaded::new(&hwloc, synthetic)?;
     let mut threads: BTreeMap<usize, Groups> = BTreeMap::new();
-    for object in loaded.objects(Kind::HardwareThread)? {
+    for object in loaded.objects(NodeKind::HardwareThread)? {
         // SAFETY: an object of a loaded topology, which lives as long as `loaded`.
         let number = unsafe { object.as_ref() }.os_index;
         threads.insert(number as usize, Groups::default());
@@ -177,7 +177,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// All objects of a kind, in `hwloc`'s order; none if it does not know the kind on this machine.
-    fn objects(&self, kind: Kind) -> Result<Vec<NonNull<Object>>, Error> {
+    fn objects(&self, kind: NodeKind) -> Result<Vec<NonNull<Object>>, Error> {
         type TypeDepth = unsafe extern "C" fn(Handle, c_int) -> c_int;
         type Count = unsafe extern "C" fn(Handle, c_int) -> c_uint;
         type Get = unsafe extern "C" fn(Handle, c_int, c_uint) -> *mut Object;

@@ -7,13 +7,13 @@
 //! tests and simulations is written down:
 //!
 //! ```
-//! use heddle_topology::{Kind, Topology};
+//! use heddle_topology::{NodeKind, Topology};
 //!
 //! let machine: Topology = "2 packages x 4 l3 x 8 cores x 2 threads".parse()?;
 //! assert_eq!(machine.hardware_threads().count(), 128);
 //! let leaf = machine.leaf(127).expect("it has that many");
-//! let kinds: Vec<Kind> = leaf.ancestors().map(|node| node.kind()).collect();
-//! assert_eq!(kinds, [Kind::Core, Kind::L3, Kind::Package, Kind::Machine]);
+//! let kinds: Vec<NodeKind> = leaf.ancestors().map(|node| node.kind()).collect();
+//! assert_eq!(kinds, [NodeKind::Core, NodeKind::L3, NodeKind::Package, NodeKind::Machine]);
 //! # Ok::<(), heddle_topology::Error>(())
 //! ```
 //!
@@ -35,5 +35,5 @@ mod units;
 
 pub use error::Error;
 pub use location::{LEVELS, Location, common_path};
-pub use tree::{Kind, Node, Topology};
+pub use tree::{Node, NodeKind, Topology};
 pub use units::Units;

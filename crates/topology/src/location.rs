@@ -1,6 +1,6 @@
 //! Where a process runs, in a form that processes can tell each other.
 
-use crate::tree::{Kind, Topology};
+use crate::tree::{NodeKind, Topology};
 
 /// The most levels of a machine below the whole: package, NUMA node, shared cache, core, hardware thread.
 pub const LEVELS: usize = 5;
@@ -14,7 +14,7 @@ impl Location {
     /// The elements that hold all of these hardware threads: those on which the process may run.
     #[must_use]
     pub fn new(machine: &Topology, hardware_threads: &[usize]) -> Self {
-        let path = common_path(&machine.places(Kind::HardwareThread), hardware_threads);
+        let path = common_path(&machine.places(NodeKind::HardwareThread), hardware_threads);
         let mut location = Self::default();
         for (element, number) in location.0.iter_mut().zip(path) {
             // The root is 0, and no element of a path is the root.

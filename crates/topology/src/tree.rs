@@ -6,7 +6,7 @@ use std::fmt;
 /// The kind of a node of the tree. From far apart to near in the usual order; on some machines a NUMA node
 /// lies around packages, or a cache around NUMA nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum NodeKind {
     /// All of it: the root.
     Machine,
     /// A processor package (socket).
@@ -21,7 +21,7 @@ pub enum Kind {
     HardwareThread,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for NodeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Machine => "machine",
@@ -45,9 +45,9 @@ pub struct Topology {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
     /// The smallest unit that contains the same hardware threads.
-    pub(crate) smallest: Kind,
+    pub(crate) smallest: NodeKind,
     pub(crate) parent: Option<usize>,
     pub(crate) children: Vec<usize>,
     pub(crate) hardware_thread: Option<usize>,
@@ -87,7 +87,7 @@ impl Topology {
     /// that builds another tree from them, such as a lock: all paths have the same length; a shorter
     /// one repeats its last node.
     #[must_use]
-    pub fn places(&self, lowest: Kind) -> Vec<(usize, Vec<usize>)> {
+    pub fn places(&self, lowest: NodeKind) -> Vec<(usize, Vec<usize>)> {
         let mut places: Vec<(usize, Vec<usize>)> = self
             .leaves
             .iter()
@@ -133,7 +133,7 @@ impl fmt::Debug for Node<'_> {
 impl<'a> Node<'a> {
     /// Its kind.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> NodeKind {
         self.entry().kind
     }
 
@@ -168,7 +168,7 @@ impl<'a> Node<'a> {
 
     /// The kind of the smallest unit that contains the same hardware threads. It is another one than
     /// [`kind`](Self::kind) if nodes with a single child were left out.
-    pub(crate) fn smallest_kind(&self) -> Kind {
+    pub(crate) fn smallest_kind(&self) -> NodeKind {
         self.entry().smallest
     }
 

@@ -1,6 +1,6 @@
 //! The core and the package of each hardware thread, in whatever tree.
 
-use crate::tree::{Kind, Node, Topology};
+use crate::tree::{Node, NodeKind, Topology};
 
 /// The core and the package of a hardware thread, by numbers: two hardware threads with the same number share
 /// the unit.
@@ -25,11 +25,11 @@ fn units_of(leaf: Node<'_>) -> Units {
     let mut below = leaf;
     for node in leaf.ancestors() {
         // A NUMA node or a cache may lie around packages.
-        if node.smallest_kind() == Kind::Machine || below.kind() == Kind::Package {
+        if node.smallest_kind() == NodeKind::Machine || below.kind() == NodeKind::Package {
             break;
         }
         units.package = node.number();
-        if node.smallest_kind() == Kind::Core {
+        if node.smallest_kind() == NodeKind::Core {
             units.core = node.number();
         }
         below = node;

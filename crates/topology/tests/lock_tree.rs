@@ -3,15 +3,15 @@
 use heddle_locks::Hmcs;
 use heddle_locks::hmcs::Tree;
 use heddle_sync::{RawLock, WaitPolicy};
-use heddle_topology::{Kind, Topology};
+use heddle_topology::{NodeKind, Topology};
 
 #[test]
 fn a_written_machine_becomes_a_balanced_tree() {
     let machine: Topology = "2 packages x 4 l3 x 8 cores x 2 threads".parse().expect("a description");
-    assert_eq!(Tree::from_places(machine.places(Kind::Core)), Tree::balanced(&[2, 4, 8], 2));
-    assert_eq!(Tree::from_places(machine.places(Kind::L3)), Tree::balanced(&[2, 4], 16));
-    assert_eq!(Tree::from_places(machine.places(Kind::Machine)).levels(), 1);
-    assert_eq!(Tree::from_places(machine.places(Kind::HardwareThread)).levels(), 5);
+    assert_eq!(Tree::from_places(machine.places(NodeKind::Core)), Tree::balanced(&[2, 4, 8], 2));
+    assert_eq!(Tree::from_places(machine.places(NodeKind::L3)), Tree::balanced(&[2, 4], 16));
+    assert_eq!(Tree::from_places(machine.places(NodeKind::Machine)).levels(), 1);
+    assert_eq!(Tree::from_places(machine.places(NodeKind::HardwareThread)).levels(), 5);
 }
 
 /// Where `hwloc` is missing the lock is made for a machine of which nothing is known.
@@ -21,7 +21,7 @@ fn this_machine_has_a_lock() {
         eprintln!("{error}");
         Topology::flat(1)
     });
-    let tree = Tree::from_places(machine.places(Kind::Core));
+    let tree = Tree::from_places(machine.places(NodeKind::Core));
     let lock = Hmcs::new(&tree, WaitPolicy::DEFAULT);
     println!("{machine}: {} levels", lock.tree().levels());
     let token = lock.acquire();

@@ -5,7 +5,7 @@
 //! often it has completed an access. The counters only grow, and each has one writer, so no message and no
 //! lock is needed. A process also remembers how many of them it has used.
 
-use crate::exposure::State;
+use crate::exposure::ExposureState;
 use crate::remote::{Change, Remote};
 use crate::target::access;
 use crate::window::Window;
@@ -22,7 +22,7 @@ fn wrong_epoch(message: &str) -> Error {
 impl Window {
     /// The lock is never held while a thread waits for another process: it makes progress then, and where a
     /// model has one critical section waits for the threads inside, which may want this lock.
-    fn active(&self) -> MutexGuard<'_, State> {
+    fn active(&self) -> MutexGuard<'_, ExposureState> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,7 +2,7 @@
 
 /// The epochs of post and start in a process.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct ExposureState {
     /// The ranks of the access that was started.
     pub(crate) started: Option<Vec<usize>>,
     /// True while a thread waits for the posts of those ranks.
@@ -15,9 +15,9 @@ pub(crate) struct State {
     pub(crate) completions_used: Box<[u64]>,
 }
 
-impl State {
-    pub(crate) fn new(processes: usize) -> State {
-        State {
+impl ExposureState {
+    pub(crate) fn new(processes: usize) -> ExposureState {
+        ExposureState {
             started: None,
             is_starting: false,
             exposed: None,

@@ -1,7 +1,7 @@
 //! The levels of the machine, for the locks that are trees of queues.
 
 use heddle_platform::background::allowed_cores;
-use heddle_topology::{Kind, Topology, common_path};
+use heddle_topology::{NodeKind, Topology, common_path};
 use std::sync::OnceLock;
 
 /// The most levels below the whole machine that a window's locks have.
@@ -16,7 +16,7 @@ pub(crate) type Names = [u64; MOST_LEVELS];
 pub(crate) fn of_this_process() -> Names {
     static PLACES: OnceLock<Vec<(usize, Vec<usize>)>> = OnceLock::new();
     let places = PLACES.get_or_init(|| {
-        Topology::of_machine().map_or_else(|_| Vec::new(), |machine| machine.places(Kind::L3))
+        Topology::of_machine().map_or_else(|_| Vec::new(), |machine| machine.places(NodeKind::L3))
     });
     common(places, &allowed_cores())
 }
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_process_is_in_the_elements_that_hold_all_its_cores() {
         let machine: Topology = "2 packages x 2 l3 x 2 cores".parse().expect("a topology");
-        let places = machine.places(Kind::L3);
+        let places = machine.places(NodeKind::L3);
         let levels = |cores: &[usize]| known(&common(&places, cores)).len();
         assert_eq!(levels(&[0, 1]), 2, "one cache");
         assert_eq!(levels(&[0, 2]), 1, "one package");

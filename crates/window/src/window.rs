@@ -38,7 +38,7 @@ pub struct Window {
     /// True between start and complete, so that no lock is taken.
     pub(crate) is_started: AtomicBool,
     /// Post, start, complete and wait.
-    pub(crate) active: Mutex<exposure::State>,
+    pub(crate) active: Mutex<exposure::ExposureState>,
 }
 
 impl Window {
@@ -102,7 +102,7 @@ impl Window {
             private,
             is_fenced: AtomicBool::new(false),
             is_started: AtomicBool::new(false),
-            active: Mutex::new(exposure::State::new(count)),
+            active: Mutex::new(exposure::ExposureState::new(count)),
         })
     }
 

@@ -61,13 +61,13 @@ impl Functions {
 }
 
 /// The program's extra state of a generalized request, which its functions receive.
-struct State(*mut c_void);
+struct ExtraState(*mut c_void);
 
 // SAFETY: the state is only passed on; MPI may call the program's functions from any thread
 // that completes or cancels.
-unsafe impl Send for State {}
+unsafe impl Send for ExtraState {}
 
-impl State {
+impl ExtraState {
     fn address(&self) -> *mut c_void {
         self.0
     }
@@ -86,7 +86,7 @@ impl Attachment for Functions {
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let (cancel, state) = (self.cancel, State(self.state));
+        let (cancel, state) = (self.cancel, ExtraState(self.state));
         Some(Box::new(move |complete| {
             // SAFETY: the program registered this function for calls of this form.
             let call = |cancel: CancelFunction| unsafe { cancel(state.address(), c_int::from(complete)) };

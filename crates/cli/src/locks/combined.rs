@@ -6,13 +6,13 @@ use heddle_combining::{Combining, DsmSynch, LockQueue, OffloadThread, dsm_synch,
 use heddle_locks::kinds::{LockSettings, Recipe};
 use heddle_sync::WaitPolicy;
 
-use super::guarded::{Guarded, Kind};
+use super::guarded::{GuardKind, Guarded};
 
 /// DSM-Synch.
 #[derive(Debug)]
 pub(crate) struct Dsm;
 
-impl Kind for Dsm {
+impl GuardKind for Dsm {
     type Guarded<T: Send + 'static> = Combined<DsmSynch<T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
@@ -24,7 +24,7 @@ impl Kind for Dsm {
 #[derive(Debug)]
 pub(crate) struct LockQ<R>(PhantomData<R>);
 
-impl<R: Recipe> Kind for LockQ<R> {
+impl<R: Recipe> GuardKind for LockQ<R> {
     type Guarded<T: Send + 'static> = Combined<LockQueue<R::Lock, T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
@@ -37,7 +37,7 @@ impl<R: Recipe> Kind for LockQ<R> {
 #[derive(Debug)]
 pub(crate) struct Offloaded;
 
-impl Kind for Offloaded {
+impl GuardKind for Offloaded {
     type Guarded<T: Send + 'static> = Combined<OffloadThread<T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {

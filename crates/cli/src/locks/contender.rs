@@ -11,7 +11,7 @@ use heddle_locks::kinds::{LockName, Order, Recipe, Visitor};
 
 use super::combined::{Dsm, LockQ, Offloaded};
 use super::experiments::{self, Experiment, Sample};
-use super::guarded::{Kind, Ours, OursLow};
+use super::guarded::{GuardKind, Ours, OursLow};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
 use super::team::Effort;
@@ -74,7 +74,7 @@ pub(crate) struct Contender {
 
 impl Contender {
     /// Something that guards a value.
-    const fn guarding<K: Kind>(name: &'static str, family: Family) -> Self {
+    const fn guarding<K: GuardKind>(name: &'static str, family: Family) -> Self {
         Self { name, family, type_name: type_name::<K>, measure: experiments::measure::<K> }
     }
 

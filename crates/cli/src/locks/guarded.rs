@@ -15,7 +15,7 @@ pub(crate) trait Guarded<T>: Sync {
 }
 
 /// A kind of guard.
-pub(crate) trait Kind: 'static {
+pub(crate) trait GuardKind: 'static {
     /// A guarded value.
     type Guarded<T: Send + 'static>: Guarded<T>;
 
@@ -30,7 +30,7 @@ pub(crate) trait Kind: 'static {
 #[derive(Debug)]
 pub(crate) struct Ours<R>(PhantomData<R>);
 
-impl<R: Recipe> Kind for Ours<R> {
+impl<R: Recipe> GuardKind for Ours<R> {
     type Guarded<T: Send + 'static> = CachePadded<Lock<R::Lock, T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
@@ -53,7 +53,7 @@ pub(crate) struct OursLow<R>(PhantomData<R>);
 #[derive(Debug)]
 pub(crate) struct Low<L: RawLock, T>(CachePadded<Lock<L, T>>);
 
-impl<R: Recipe> Kind for OursLow<R>
+impl<R: Recipe> GuardKind for OursLow<R>
 where
     R::Lock: PriorityLock,
 {

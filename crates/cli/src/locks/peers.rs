@@ -6,13 +6,13 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 use heddle_sync::CachePadded;
 
 use super::experiments::Fifo;
-use super::guarded::{Guarded, Kind};
+use super::guarded::{GuardKind, Guarded};
 
 /// `std::sync::Mutex`.
 #[derive(Debug)]
 pub(crate) struct Std;
 
-impl Kind for Std {
+impl GuardKind for Std {
     type Guarded<T: Send + 'static> = CachePadded<std::sync::Mutex<T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
@@ -31,7 +31,7 @@ impl<T: Send> Guarded<T> for CachePadded<std::sync::Mutex<T>> {
 #[derive(Debug)]
 pub(crate) struct ParkingLot;
 
-impl Kind for ParkingLot {
+impl GuardKind for ParkingLot {
     type Guarded<T: Send + 'static> = CachePadded<parking_lot::Mutex<T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {

@@ -6,13 +6,13 @@ use std::fmt;
 use heddle_platform::cell::UnsafeCell;
 use heddle_sync::CachePadded;
 
-use super::guarded::{Guarded, Kind};
+use super::guarded::{GuardKind, Guarded};
 
 /// `pthread_mutex_t` with default attributes.
 #[derive(Debug)]
 pub(crate) struct Pthread;
 
-impl Kind for Pthread {
+impl GuardKind for Pthread {
     type Guarded<T: Send + 'static> = CachePadded<PthreadGuarded<T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
@@ -58,7 +58,7 @@ impl<T: Send> Guarded<T> for CachePadded<PthreadGuarded<T>> {
 #[derive(Debug)]
 pub(crate) struct Unlocked;
 
-impl Kind for Unlocked {
+impl GuardKind for Unlocked {
     type Guarded<T: Send + 'static> = CachePadded<UnlockedValue<T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
@@ -72,13 +72,13 @@ impl Kind for Unlocked {
 #[derive(Debug)]
 pub(crate) struct UnlockedValue<T>(UnsafeCell<T>);
 
-// SAFETY: `Kind::SHARED` is false: the experiments let one thread use it.
+// SAFETY: `GuardKind::SHARED` is false: the experiments let one thread use it.
 unsafe impl<T: Send> Sync for UnlockedValue<T> {}
 
 impl<T: Send> Guarded<T> for CachePadded<UnlockedValue<T>> {
     #[inline(always)]
     fn with<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
-        // SAFETY: used by one thread at a time (`Kind::SHARED`), and operations do not nest.
+        // SAFETY: used by one thread at a time (`GuardKind::SHARED`), and operations do not nest.
         operation(unsafe { &mut *self.0.get() })
     }
 }

@@ -2,7 +2,7 @@
 //! publishes what the rank above it needs. Nobody waits for a rank above it, and each reads one vector. Long
 //! vectors go in chunks, so that all ranks compute at once.
 
-use super::kind::Kind;
+use super::kind::ScanKind;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::{Part, Reduction};
@@ -16,7 +16,7 @@ pub(super) fn prefix(
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
-    (kind, chunks): (Kind, Chunks),
+    (kind, chunks): (ScanKind, Chunks),
 ) -> Result<()> {
     let below = talk.rank().checked_sub(1);
     let above = Some(talk.rank() + 1).filter(|&above| above < talk.size());
@@ -24,7 +24,7 @@ pub(super) fn prefix(
     let from = FoldFrom::new(talk, reduction, longest)?;
     // An exclusive scan's result does not have the operands that the rank above needs.
     let for_above = match (kind, below, above) {
-        (Kind::Exclusive, Some(_), Some(_)) => Some(talk.vector(reduction, longest)?),
+        (ScanKind::Exclusive, Some(_), Some(_)) => Some(talk.vector(reduction, longest)?),
         _ => None,
     };
     let talk = &mut talk.take_rounds(chunks.number());
@@ -35,11 +35,11 @@ pub(super) fn prefix(
         let result = receive.elements.at(chunk.first);
         let combined = match (kind, below) {
             (_, None) => operands,
-            (Kind::Inclusive, Some(rank)) => {
+            (ScanKind::Inclusive, Some(rank)) => {
                 from.fold(talk, source(rank), (operands, result), chunk.count);
                 result
             }
-            (Kind::Exclusive, Some(rank)) => {
+            (ScanKind::Exclusive, Some(rank)) => {
                 if let Some(combined) = for_above {
                     from.fold(talk, source(rank), (operands, combined), chunk.count);
                 }
@@ -52,7 +52,7 @@ pub(super) fn prefix(
         }
         talk.finish_round(round);
     }
-    if let (Kind::Inclusive, None, Some(send)) = (kind, below, send) {
+    if let (ScanKind::Inclusive, None, Some(send)) = (kind, below, send) {
         talk.copy(&send.buffer(), &receive.buffer());
     }
     Ok(())

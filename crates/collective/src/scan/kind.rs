@@ -2,7 +2,7 @@
 
 /// A scan's result has the rank's own operands in it, or only those of the ranks below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ScanKind {
     Inclusive,
     Exclusive,
 }

@@ -18,7 +18,7 @@ use super::messages::tag;
 use super::shared_reduction::Chunks;
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
-use kind::Kind;
+use kind::ScanKind;
 
 /// The most bytes of a chunk on the blackboard: the rank above waits for the first one.
 const CHUNK: usize = 32 << 10;
@@ -33,7 +33,7 @@ pub fn scan(
     send: Option<Part<'_>>,
     receive: Part<'_>,
 ) -> Result<()> {
-    prefix(talk, reduction, send, receive, Kind::Inclusive)
+    prefix(talk, reduction, send, receive, ScanKind::Inclusive)
 }
 
 /// Combines the data of all ranks below each one; rank 0's `receive` is left as it is.
@@ -46,7 +46,7 @@ pub fn exscan(
     send: Option<Part<'_>>,
     receive: Part<'_>,
 ) -> Result<()> {
-    prefix(talk, reduction, send, receive, Kind::Exclusive)
+    prefix(talk, reduction, send, receive, ScanKind::Exclusive)
 }
 
 /// The partners of a rank, nearest first.
@@ -61,12 +61,12 @@ fn prefix(
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
-    kind: Kind,
+    kind: ScanKind,
 ) -> Result<()> {
     talk.comm().check_intra()?;
     let send = send.map(|send| talk.apart(send, &receive, 1)).transpose()?;
     let (rank, size, count) = (talk.rank(), talk.size(), receive.count);
-    let tag = if kind == Kind::Inclusive { tag::SCAN } else { tag::EXSCAN };
+    let tag = if kind == ScanKind::Inclusive { tag::SCAN } else { tag::EXSCAN };
     talk.name(tag);
     let chunks = |limits: Limits| {
         let limits = Limits { bytes: limits.bytes.min(CHUNK), ..limits };
@@ -79,10 +79,10 @@ fn prefix(
     // The combination of the ranks around this one.
     let mut around = Accumulator { reduction, result: around, spare, count };
     talk.copy(&send.unwrap_or(receive).buffer(), &around.result.buffer(count));
-    if let (Some(send), Kind::Inclusive) = (&send, kind) {
+    if let (Some(send), ScanKind::Inclusive) = (&send, kind) {
         talk.copy(&send.buffer(), &receive.buffer());
     }
-    let mut below = kind == Kind::Inclusive;
+    let mut below = kind == ScanKind::Inclusive;
     for partner in partners(rank, size) {
         talk.exchange((partner, around.result.buffer(count)), (partner, around.spare.buffer(count)));
         if partner > rank {

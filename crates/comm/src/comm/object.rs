@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::topology::Topology;
 use heddle_blackboard::Place;
 use heddle_message::context::Context;
-use heddle_objects::table::{Kind, Ref, Table};
+use heddle_objects::table::{ObjectKind, Ref, Table};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
 use std::any::Any;
@@ -77,7 +77,7 @@ impl Operations {
 
 /// All communicators but the predefined ones.
 // SAFETY: the only table of this kind.
-pub static COMMS: Table<Comm> = unsafe { Table::collected(Kind::Comm) };
+pub static COMMS: Table<Comm> = unsafe { Table::collected(ObjectKind::Comm) };
 
 impl Comm {
     /// A communicator.

@@ -4,7 +4,7 @@ use crate::attribute::Attributes;
 use crate::error::{Error, Result};
 use heddle_datatype::Datatype;
 use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
-use heddle_objects::table::{Kind, Protected, Ref, Table};
+use heddle_objects::table::{ObjectKind, Protected, Ref, Table};
 use heddle_spec::constants as mpi;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -23,7 +23,7 @@ pub struct TypeObject {
 
 /// All derived datatypes.
 // SAFETY: the only table of this kind.
-pub static DERIVED: Table<TypeObject> = unsafe { Table::collected(Kind::Datatype) };
+pub static DERIVED: Table<TypeObject> = unsafe { Table::collected(ObjectKind::Datatype) };
 
 /// A datatype in use by a call, in the call's thread: predefined, or kept by a `Protection`.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ mod set;
 
 use crate::error::{Error, Result};
 use crate::session::Session;
-use heddle_objects::table::{Kind, Table};
+use heddle_objects::table::{ObjectKind, Table};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -72,7 +72,7 @@ impl PartialEq for Group {
 impl Eq for Group {}
 
 /// All groups for which the program has handles.
-pub static GROUPS: Table<Arc<Group>> = Table::new(Kind::Group);
+pub static GROUPS: Table<Arc<Group>> = Table::new(ObjectKind::Group);
 
 static EMPTY: LazyLock<Arc<Group>> = LazyLock::new(|| Arc::new(Group::all(0)));
 

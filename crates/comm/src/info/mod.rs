@@ -7,7 +7,7 @@ mod environment;
 pub use environment::{environment, environment_with};
 
 use crate::error::{Error, Result};
-use heddle_objects::table::{Kind, Ref, Table};
+use heddle_objects::table::{ObjectKind, Ref, Table};
 use heddle_spec::constants as mpi;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +19,7 @@ pub type Entries = Vec<(String, String)>;
 pub struct Info(Mutex<Entries>);
 
 /// All info objects but the predefined one.
-pub static INFOS: Table<Info> = Table::new(Kind::Info);
+pub static INFOS: Table<Info> = Table::new(ObjectKind::Info);
 
 /// The longest key, without C's end mark.
 const LONGEST_KEY: usize = mpi::MPI_MAX_INFO_KEY as usize - 1;

@@ -18,7 +18,7 @@ use std::ptr;
 
 use thiserror::Error;
 
-use crate::basic::{Basic, Class, Kind};
+use crate::basic::{Basic, BasicKind, Class};
 use crate::datatype::Datatype;
 pub use computation::Kernel;
 use element::{Complex, Packed};
@@ -121,9 +121,9 @@ unsafe fn replace<const SIZE: usize>(input: *const u8, inout: *mut u8, count: us
 unsafe fn keep(_input: *const u8, _inout: *mut u8, _count: usize) {}
 
 /// How an element is computed with: a C character is the integer that the compiler takes it for.
-fn computed_as(basic: &Basic) -> Kind {
+fn computed_as(basic: &Basic) -> BasicKind {
     match basic.class {
-        Class::CCharacter if c_char::MIN != 0 => Kind::I8,
+        Class::CCharacter if c_char::MIN != 0 => BasicKind::I8,
         _ => basic.kind,
     }
 }
@@ -153,14 +153,14 @@ fn select(op: Op, basic: &Basic) -> Option<Kernel> {
 macro_rules! by_kind {
     ($kind:expr, $operator:ident: $($name:ident $type:ty),* $(; if $available:expr => $($late:ident $late_type:ty),*)?) => {
         match $kind {
-            $(Kind::$name => Some(apply::<$type, $operator> as Kernel),)*
-            $($(Kind::$late if $available => Some(apply::<$late_type, $operator> as Kernel),)*)?
+            $(BasicKind::$name => Some(apply::<$type, $operator> as Kernel),)*
+            $($(BasicKind::$late if $available => Some(apply::<$late_type, $operator> as Kernel),)*)?
             _ => None,
         }
     };
 }
 
-fn arithmetic<O>(kind: Kind) -> Option<Kernel>
+fn arithmetic<O>(kind: BasicKind) -> Option<Kernel>
 where
     O: Operator<i8> + Operator<i16> + Operator<i32> + Operator<i64> + Operator<i128>,
     O: Operator<u8> + Operator<u16> + Operator<u32> + Operator<u64>,
@@ -174,7 +174,7 @@ where
         LongDouble LongDouble, F128 Quad, CLongDouble Complex<LongDouble>, C128 Complex<Quad>)
 }
 
-fn ordered<O>(kind: Kind) -> Option<Kernel>
+fn ordered<O>(kind: BasicKind) -> Option<Kernel>
 where
     O: Operator<i8> + Operator<i16> + Operator<i32> + Operator<i64> + Operator<i128>,
     O: Operator<u8> + Operator<u16> + Operator<u32> + Operator<u64>,
@@ -184,29 +184,29 @@ where
         F16 f16, F32 f32, F64 f64; if cfg!(target_arch = "x86_64") => LongDouble LongDouble, F128 Quad)
 }
 
-fn bitwise<O>(kind: Kind) -> Option<Kernel>
+fn bitwise<O>(kind: BasicKind) -> Option<Kernel>
 where
     O: Operator<u8> + Operator<u16> + Operator<u32> + Operator<u64> + Operator<u128>,
 {
     by_kind!(kind, O: I8 u8, I16 u16, I32 u32, I64 u64, I128 u128, U8 u8, U16 u16, U32 u32, U64 u64)
 }
 
-fn logical<O>(kind: Kind) -> Option<Kernel>
+fn logical<O>(kind: BasicKind) -> Option<Kernel>
 where
     O: Operator<bool>,
 {
     type T<O> = element::Truth<O>;
     match kind {
-        Kind::I8 | Kind::U8 => Some(apply::<u8, T<O>>),
-        Kind::I16 | Kind::U16 => Some(apply::<u16, T<O>>),
-        Kind::I32 | Kind::U32 => Some(apply::<u32, T<O>>),
-        Kind::I64 | Kind::U64 => Some(apply::<u64, T<O>>),
-        Kind::I128 => Some(apply::<u128, T<O>>),
+        BasicKind::I8 | BasicKind::U8 => Some(apply::<u8, T<O>>),
+        BasicKind::I16 | BasicKind::U16 => Some(apply::<u16, T<O>>),
+        BasicKind::I32 | BasicKind::U32 => Some(apply::<u32, T<O>>),
+        BasicKind::I64 | BasicKind::U64 => Some(apply::<u64, T<O>>),
+        BasicKind::I128 => Some(apply::<u128, T<O>>),
         _ => None,
     }
 }
 
-fn copying(kind: Kind) -> Option<Kernel> {
+fn copying(kind: BasicKind) -> Option<Kernel> {
     match kind.parts() {
         (scalar, None) => match scalar.size {
             1 => Some(replace::<1>),

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use super::computation::Kernel;
 use super::long_double::LongDouble;
-use crate::basic::Kind;
+use crate::basic::BasicKind;
 
 /// Decides whether the input's pair is kept, by comparing its value and its index with the other pair's.
 pub(super) trait Choice {
@@ -79,16 +79,18 @@ unsafe fn locate<V, I, C, const INDEX: usize, const EXTENT: usize>(
     }
 }
 
-pub(super) fn kernel<C: Choice>(kind: Kind) -> Option<Kernel> {
+pub(super) fn kernel<C: Choice>(kind: BasicKind) -> Option<Kernel> {
     match kind {
-        Kind::F32I32 => Some(locate::<f32, i32, C, 4, 8>),
-        Kind::F64I32 => Some(locate::<f64, i32, C, 8, 16>),
-        Kind::I64I32 => Some(locate::<i64, i32, C, 8, 16>),
-        Kind::I32I32 => Some(locate::<i32, i32, C, 4, 8>),
-        Kind::I16I32 => Some(locate::<i16, i32, C, 4, 8>),
-        Kind::F32F32 => Some(locate::<f32, f32, C, 4, 8>),
-        Kind::F64F64 => Some(locate::<f64, f64, C, 8, 16>),
-        Kind::LongDoubleI32 if cfg!(target_arch = "x86_64") => Some(locate::<LongDouble, i32, C, 16, 32>),
+        BasicKind::F32I32 => Some(locate::<f32, i32, C, 4, 8>),
+        BasicKind::F64I32 => Some(locate::<f64, i32, C, 8, 16>),
+        BasicKind::I64I32 => Some(locate::<i64, i32, C, 8, 16>),
+        BasicKind::I32I32 => Some(locate::<i32, i32, C, 4, 8>),
+        BasicKind::I16I32 => Some(locate::<i16, i32, C, 4, 8>),
+        BasicKind::F32F32 => Some(locate::<f32, f32, C, 4, 8>),
+        BasicKind::F64F64 => Some(locate::<f64, f64, C, 8, 16>),
+        BasicKind::LongDoubleI32 if cfg!(target_arch = "x86_64") => {
+            Some(locate::<LongDouble, i32, C, 16, 32>)
+        }
         _ => None,
     }
 }

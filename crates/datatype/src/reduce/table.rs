@@ -5,7 +5,7 @@
 //! the same result, as a program found out that tried every operator on every type.
 
 use super::op::Op;
-use crate::basic::{Basic, Class, Kind};
+use crate::basic::{Basic, BasicKind, Class};
 
 /// Which combinations of an operator and a type are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,5 +72,5 @@ fn on_fortran_characters(op: Op, class: Class) -> bool {
 fn on_fortran_integers(op: Op, basic: &Basic) -> bool {
     matches!(op, Op::Land | Op::Lor | Op::Lxor)
         && basic.class == Class::FortranInteger
-        && matches!(basic.kind, Kind::I8 | Kind::I16 | Kind::I64)
+        && matches!(basic.kind, BasicKind::I8 | BasicKind::I16 | BasicKind::I64)
 }

@@ -28,13 +28,13 @@ pub(crate) enum Health {
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
     wake: Arc<EventFd>,
 }
 
 #[derive(Debug)]
-struct State {
+struct QueueState {
     waiting: VecDeque<Vec<u8>>,
     waiting_bytes: usize,
     closed: bool,
@@ -44,14 +44,14 @@ struct State {
 impl Queue {
     pub(super) fn start(target: File, wake: Arc<EventFd>) -> io::Result<Arc<Self>> {
         let state =
-            State { waiting: VecDeque::new(), waiting_bytes: 0, closed: false, health: Health::Writing };
+            QueueState { waiting: VecDeque::new(), waiting_bytes: 0, closed: false, health: Health::Writing };
         let queue = Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), wake });
         let writer = Arc::clone(&queue);
         thread::Builder::new().name("output".to_owned()).spawn(move || writer.write_all(target))?;
         Ok(queue)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

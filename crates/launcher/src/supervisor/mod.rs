@@ -20,7 +20,7 @@ mod report;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use heddle_bootstrap::{JobControl, State};
+use heddle_bootstrap::{JobControl, RankState};
 use nix::sched::CpuSet;
 use nix::sys::eventfd::EventFd;
 use nix::sys::signal::Signal;
@@ -256,7 +256,9 @@ impl Supervisor {
     fn look_for_absent_ranks(&mut self) {
         let state = |rank: &Rank| self.job.entry(rank.rank).state;
         let is_absent = |rank: &Rank| rank.ended == Some(Ended::Code(0)) && state(rank).is_outside();
-        let Some(joined) = self.ranks.iter().find(|rank| state(rank) == State::Initialised) else { return };
+        let Some(joined) = self.ranks.iter().find(|rank| state(rank) == RankState::Initialised) else {
+            return;
+        };
         let joined = joined.rank;
         let id = &self.common.job_id;
         let absent = self.ranks.iter().enumerate().find(|(index, rank)| {

@@ -6,7 +6,7 @@ use crate::machine::topology;
 use crate::two_level::{LOW_BOUND, TwoLevel};
 use heddle_platform::Native;
 use heddle_sync::{PriorityLock, RawLock, TimedLock, WaitPolicy};
-use heddle_topology::Kind;
+use heddle_topology::NodeKind;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ impl LockSettings {
 fn machine() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
     TREE.get_or_init(|| match topology() {
-        Some(topology) => Tree::from_places(topology.places(Kind::Core)),
+        Some(topology) => Tree::from_places(topology.places(NodeKind::Core)),
         None => Tree::flat(),
     })
 }

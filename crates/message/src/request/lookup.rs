@@ -4,14 +4,14 @@ use super::attachment::Attachment;
 use super::kind::{RequestId, RequestKind};
 use super::slot::{self, Request, at};
 use crate::error::{Error, Result};
-use heddle_objects::table::{Kind, Parts, decode, encode};
+use heddle_objects::table::{ObjectKind, Parts, decode, encode};
 use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
 
 /// The handle of a request.
 #[inline]
 pub fn handle(id: RequestId) -> usize {
-    encode(Kind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
+    encode(ObjectKind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
 }
 
 /// Makes the handle of a live request one that names nothing, because the program has freed it while its
@@ -24,7 +24,7 @@ pub fn forget_handle(id: RequestId) {
 const DONE: u32 = u32::MAX;
 
 /// The handle shared by all sends that completed at once.
-pub const SEND_DONE: usize = (0x80 + Kind::Request as usize) << 56 | 1 << 32 | DONE as usize;
+pub const SEND_DONE: usize = (0x80 + ObjectKind::Request as usize) << 56 | 1 << 32 | DONE as usize;
 
 /// The request that a handle names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn find(handle: usize) -> Result<Found> {
     if handle == mpi::MPI_REQUEST_NULL {
         return Ok(Found::Null);
     }
-    if let Some(parts) = decode(Kind::Request, handle) {
+    if let Some(parts) = decode(ObjectKind::Request, handle) {
         if parts.index == DONE {
             return Ok(Found::Done);
         }

@@ -7,7 +7,7 @@ use super::kind::{RequestId, RequestKind};
 use super::region::OutOfRequests;
 use super::slot::{Request, at};
 use heddle_model::counters::{self, Event};
-use heddle_objects::table::{Kind, Parts, encode};
+use heddle_objects::table::{ObjectKind, Parts, encode};
 use heddle_platform::atomic::Ordering;
 
 /// Takes a slot, ACTIVE, for an operation on a VNI.
@@ -44,7 +44,7 @@ pub fn take_express(vni: u32, comm: usize) -> Option<Fresh> {
     }
     let (id, request) = cache::pop_cached()?;
     let generation = begin(request, vni, comm, RequestKind::Receive);
-    let handle = encode(Kind::Request, Parts { index: id, generation });
+    let handle = encode(ObjectKind::Request, Parts { index: id, generation });
     // SAFETY: a free slot belongs to the thread that took it.
     Some(Fresh { id, handle, in_flight: unsafe { &mut *request.in_flight.get() } })
 }

@@ -7,8 +7,8 @@ use super::kind::RequestId;
 use super::outcome::Outcome;
 use super::region::{Growth, OutOfRequests, Region};
 use heddle_datatype::Datatype;
-use heddle_objects::request::{Names, State};
-use heddle_objects::table::{Kind, upper_half};
+use heddle_objects::request::{Names, StateWord};
+use heddle_objects::table::{ObjectKind, upper_half};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use std::ptr::null_mut;
 /// the in-flight state that a small operation touches begin in the second.
 #[repr(C, align(128))]
 pub(crate) struct Request {
-    pub state: State,
+    pub state: StateWord,
     /// Odd while a handle is valid.
     pub generation: AtomicU32,
     /// The VNI that carries the operation. It is an atomic, since the thread that moves a receive
@@ -105,7 +105,7 @@ impl Request {
     #[inline(always)]
     pub(super) fn is_named_by(&self, handle: usize) -> bool {
         let generation = self.generation.load(Ordering::Relaxed);
-        generation & 1 == 1 && (handle >> 32) as u32 == upper_half(Kind::Request, generation)
+        generation & 1 == 1 && (handle >> 32) as u32 == upper_half(ObjectKind::Request, generation)
     }
 
     #[inline(always)]
@@ -142,7 +142,7 @@ impl Request {
 
     fn free() -> Request {
         Request {
-            state: State::new(),
+            state: StateWord::new(),
             generation: AtomicU32::new(0),
             vni: AtomicU32::new(0),
             comm: AtomicUsize::new(0),

@@ -5,7 +5,7 @@
 use crate::matching::Key;
 use crate::request::{self, OutOfRequests, RequestId, Stage};
 use crate::vni::core::Core;
-use crate::vni::interface::State;
+use crate::vni::interface::VniState;
 use crate::vni::{Message, SendArgs, Vni};
 use heddle_model::{Guarded, Path, SectionOf, Whole};
 use heddle_objects::resharding::{Moved, Mover, Route, SelfMessages, Shard, Sharding};
@@ -54,8 +54,8 @@ impl Vni {
     #[inline(always)]
     fn whole(&self) -> &Guarded<Core<Whole>> {
         match &self.state {
-            State::Whole(state) => state,
-            State::Parted(_) | State::LockFree(_) => unreachable!("their self messages are pinned"),
+            VniState::Whole(state) => state,
+            VniState::Parted(_) | VniState::LockFree(_) => unreachable!("their self messages are pinned"),
         }
     }
 }

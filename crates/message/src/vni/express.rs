@@ -6,7 +6,7 @@
 //! exists only under models that guard a VNI as a whole.
 
 use super::core::{Core, MatchingShard};
-use super::interface::State;
+use super::interface::VniState;
 use super::message::{Content, Message};
 use super::{Direct, Vni, trace};
 use crate::buffer::{Buffer, copy_small};
@@ -25,7 +25,7 @@ impl Vni {
         path: Path,
         operation: impl FnOnce(&mut Core<Whole>) -> Option<R>,
     ) -> Result<R, Refusal> {
-        let State::Whole(state) = &self.state else { return Err(Refusal::Unfit) };
+        let VniState::Whole(state) = &self.state else { return Err(Refusal::Unfit) };
         state.with_shortcut(attempt, path, operation)
     }
 

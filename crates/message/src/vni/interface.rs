@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// One VNI.
 #[derive(Debug)]
 pub struct Vni {
-    pub(crate) state: State,
+    pub(crate) state: VniState,
     rank: usize,
     /// The way in which a waiting thread enters critical sections to make progress.
     progress_entry: ProgressEntry,
@@ -40,7 +40,7 @@ pub struct Vni {
     clippy::large_enum_variant,
     reason = "one step fewer to the state of most models; there are few VNIs"
 )]
-pub(crate) enum State {
+pub(crate) enum VniState {
     Whole(CachePadded<Guarded<Core<Whole>>>),
     Parted(Box<Core<Parted>>),
     LockFree(Box<Core<LockFree>>),
@@ -50,9 +50,9 @@ pub(crate) enum State {
 macro_rules! poll {
     ($vni:expr, $core:ident => $operation:expr) => {
         match &$vni.state {
-            State::Whole(state) => state.poll(move |$core: &mut Core<Whole>| $operation),
-            State::Parted($core) => apart(move || $operation),
-            State::LockFree($core) => apart(move || $operation),
+            VniState::Whole(state) => state.poll(move |$core: &mut Core<Whole>| $operation),
+            VniState::Parted($core) => apart(move || $operation),
+            VniState::LockFree($core) => apart(move || $operation),
         }
     };
 }
@@ -72,13 +72,15 @@ impl Vni {
         let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
         let counts = offers.clone();
         let state = match sections.objects() {
-            Objects::Parted => State::Parted(Box::new(Core::new(fabric, index, sections, counts, throttle))),
+            Objects::Parted => {
+                VniState::Parted(Box::new(Core::new(fabric, index, sections, counts, throttle)))
+            }
             Objects::LockFree => {
-                State::LockFree(Box::new(Core::new(fabric, index, sections, counts, throttle)))
+                VniState::LockFree(Box::new(Core::new(fabric, index, sections, counts, throttle)))
             }
             Objects::Whole => {
                 let core = Core::new(fabric, index, sections, counts, throttle);
-                State::Whole(CachePadded::new(sections.guard_vni(index, core)))
+                VniState::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };
         Vni {
@@ -107,7 +109,7 @@ impl Vni {
         match &self.state {
             // The message must not overtake an operation that this thread has posted
             // and no thread has run yet.
-            State::Whole(state) if state.takes_posts() => {
+            VniState::Whole(state) if state.takes_posts() => {
                 let sent = state.try_with(Path::Main, move |core| core.send_at_once(peer, &header, buffer));
                 sent == Some(true)
             }
@@ -139,7 +141,7 @@ impl Vni {
         request: impl FnOnce() -> Result<RequestId, OutOfRequests> + Send,
     ) -> Result<Option<RequestId>, OutOfRequests> {
         match &self.state {
-            State::Whole(state) if state.takes_posts() => {
+            VniState::Whole(state) if state.takes_posts() => {
                 let send = |core: &mut Core<Whole>, (args, request)| core.send(args, request);
                 let (args, request) = match state.run_soon((args, request), send) {
                     Ok(request) => return request,
@@ -168,7 +170,7 @@ impl Vni {
     #[inline(always)]
     pub fn receive(&self, id: RequestId, key: Key) {
         match &self.state {
-            State::Whole(state) if state.takes_posts() => {
+            VniState::Whole(state) if state.takes_posts() => {
                 if state.run_soon((), move |core, ()| core.receive(id, key)).is_err() {
                     state.post(move |core| core.receive(id, key));
                 }
@@ -185,7 +187,7 @@ impl Vni {
     /// Polls at most `polls` times for a message that a blocking receive may take from the ring.
     #[inline(always)]
     pub fn receive_directly(&self, polls: u32, key: Key, buffer: Buffer) -> Direct {
-        let State::Whole(state) = &self.state else { return Direct::Ordinary };
+        let VniState::Whole(state) = &self.state else { return Direct::Ordinary };
         if self.progress_entry == ProgressEntry::Wait {
             return Direct::Ordinary;
         }
@@ -313,9 +315,9 @@ impl Vni {
     #[inline(always)]
     fn progress_by(&self, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
         let step = match &self.state {
-            State::Whole(state) => enter(state),
-            State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
-            State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
+            VniState::Whole(state) => enter(state),
+            VniState::Parted(core) => Some(apart(|| core.step(Entry::Try))),
+            VniState::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
         };
         step.is_some_and(|step| self.carry_out(step)) | self.advance_tasks()
     }
@@ -326,7 +328,7 @@ impl Vni {
     #[cold]
     pub fn poll_for_certain(&self) -> bool {
         let step = match &self.state {
-            State::LockFree(core) => apart(|| core.step(Entry::TryForCertain)),
+            VniState::LockFree(core) => apart(|| core.step(Entry::TryForCertain)),
             _ => run!(self, Progress, core => core.step(Entry::Wait)),
         };
         self.carry_out(step) | self.advance_tasks_for_certain()

@@ -69,13 +69,13 @@
 macro_rules! run {
     ($vni:expr, $path:ident, $core:ident => $operation:expr) => {
         match &$vni.state {
-            State::Whole(state) => state.with(
+            VniState::Whole(state) => state.with(
                 Path::$path,
                 #[inline(always)]
                 move |$core: &mut Core<Whole>| $operation,
             ),
-            State::Parted($core) => apart(move || $operation),
-            State::LockFree($core) => apart(move || $operation),
+            VniState::Parted($core) => apart(move || $operation),
+            VniState::LockFree($core) => apart(move || $operation),
         }
     };
 }

@@ -1,7 +1,7 @@
 //! The turns of the offload threads, and of threads that wait while these have no core.
 
 use super::core::Core;
-use super::interface::{State, Vni};
+use super::interface::{Vni, VniState};
 use super::step::{Entry, Step};
 use heddle_model::{Turn, Whole};
 use heddle_sync::{Next, WaitPolicy, Waiter};
@@ -30,8 +30,8 @@ impl Vni {
     /// The number of turns so far; 0 if no offload thread serves the VNI.
     pub fn turns(&self) -> u32 {
         match &self.state {
-            State::Whole(state) => state.turns(),
-            State::Parted(_) | State::LockFree(_) => 0,
+            VniState::Whole(state) => state.turns(),
+            VniState::Parted(_) | VniState::LockFree(_) => 0,
         }
     }
 
@@ -39,8 +39,8 @@ impl Vni {
     /// were `seen` [turns](Self::turns). Otherwise updates `seen`. Returns true if there was anything to do.
     pub fn serve_if_idle(&self, seen: &mut u32) -> bool {
         match &self.state {
-            State::Whole(state) => state.take_idle_turn(seen).is_some_and(|turn| self.serve_in(turn)),
-            State::Parted(_) | State::LockFree(_) => false,
+            VniState::Whole(state) => state.take_idle_turn(seen).is_some_and(|turn| self.serve_in(turn)),
+            VniState::Parted(_) | VniState::LockFree(_) => false,
         }
     }
 
@@ -53,14 +53,14 @@ impl Vni {
 
     fn take_turn(&self) -> Option<Turn<'_, Core<Whole>>> {
         match &self.state {
-            State::Whole(state) => state.take_turn(),
-            State::Parted(_) | State::LockFree(_) => None,
+            VniState::Whole(state) => state.take_turn(),
+            VniState::Parted(_) | VniState::LockFree(_) => None,
         }
     }
 
     /// Waits for a turn; turns are short. `None` if no offload thread serves the VNI.
     fn await_turn(&self, wait: WaitPolicy) -> Option<Turn<'_, Core<Whole>>> {
-        let State::Whole(state) = &self.state else { return None };
+        let VniState::Whole(state) = &self.state else { return None };
         let mut waiter = Waiter::new(&WaitPolicy { park: false, ..wait }, 1);
         while state.is_offloaded() {
             if let Some(turn) = state.take_turn() {

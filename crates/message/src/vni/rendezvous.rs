@@ -283,7 +283,7 @@ impl<S: Rules> Core<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vni::interface::{State, apart};
+    use crate::vni::interface::{VniState, apart};
     use crate::vni::tests::ranks::{self, models, ranks};
     use heddle_model::{Model, Whole};
 

@@ -14,7 +14,7 @@
 //! The pieces travel through the ring, so no memory of either side is touched by the other.
 
 use super::core::Core;
-use super::interface::{State, Vni, apart};
+use super::interface::{Vni, VniState, apart};
 use super::ring_access::Rules;
 use super::under_way::{Sink, Stream};
 use super::wire::{self, Words};

@@ -163,7 +163,7 @@ impl RendezvousState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vni::interface::{State, apart};
+    use crate::vni::interface::{VniState, apart};
     use crate::vni::step::{Entry, Step};
     use crate::vni::tests::ranks::{self, models, ranks};
     use heddle_model::{Model, Whole};

@@ -1,7 +1,7 @@
 //! Rounds over a VNI's tasks, and their end.
 
 use super::core::Core;
-use super::interface::{State, Vni, apart};
+use super::interface::{Vni, VniState, apart};
 use super::task::Task;
 use crate::request::{Outcome, RequestId};
 use heddle_model::{Path, Whole};
@@ -47,7 +47,9 @@ impl Vni {
     pub fn complete_task(&self, id: RequestId, outcome: Outcome) {
         match &self.state {
             // An offload thread, which advances tasks, too, must not wait for itself.
-            State::Whole(state) if state.takes_posts() => state.post(move |core| core.complete(id, outcome)),
+            VniState::Whole(state) if state.takes_posts() => {
+                state.post(move |core| core.complete(id, outcome))
+            }
             _ => run!(self, Progress, core => core.complete(id, outcome)),
         }
     }

@@ -17,7 +17,7 @@ pub enum Values {
 }
 
 /// A kind of values.
-pub trait Kind {
+pub trait ValueKind {
     /// A value, as the code uses it.
     type Value;
 
@@ -54,7 +54,7 @@ impl<C> Names<C> {
     pub const ALL: Names<C> = Names(PhantomData);
 }
 
-impl<C: Choice> Kind for Names<C> {
+impl<C: Choice> ValueKind for Names<C> {
     type Value = C;
 
     fn form(&self) -> Values {
@@ -97,7 +97,7 @@ impl<T: Copy> OneOf<T> {
     }
 }
 
-impl<T: Copy> Kind for OneOf<T> {
+impl<T: Copy> ValueKind for OneOf<T> {
     type Value = T;
 
     fn form(&self) -> Values {
@@ -131,7 +131,7 @@ pub struct Number<T> {
     pub most: T,
 }
 
-impl<T: Copy + PartialOrd + Display + FromStr> Kind for Number<T> {
+impl<T: Copy + PartialOrd + Display + FromStr> ValueKind for Number<T> {
     type Value = T;
 
     fn form(&self) -> Values {
@@ -176,7 +176,7 @@ impl<T> fmt::Debug for Custom<T> {
     }
 }
 
-impl<T> Kind for Custom<T> {
+impl<T> ValueKind for Custom<T> {
     type Value = T;
 
     fn form(&self) -> Values {

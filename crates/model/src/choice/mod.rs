@@ -17,7 +17,7 @@ mod threshold;
 
 pub use arbitration::{Arbitration, UnknownArbitration};
 pub use error::ModelError;
-pub use kind::{Custom, Kind, Names, Number, OneOf, Values};
+pub use kind::{Custom, Names, Number, OneOf, ValueKind, Values};
 pub use lookup::named_models;
 pub use model::{Model, OFFLOAD, PARTS};
 pub use named::{Named, Origin};

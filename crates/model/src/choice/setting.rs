@@ -90,7 +90,7 @@ impl<S> Setting<S> {
 /// | `called` | what it is called in a sentence, if not as its variable |
 /// | `class` | an option of [`Class`] |
 /// | `meaning` | half a sentence, for `heddle info`, MPI_T, `docs/reference.md` and the field's documentation |
-/// | `values` | the [`Kind`](crate::Kind) of its values |
+/// | `values` | the [`ValueKind`](crate::ValueKind) of its values |
 /// | `default` | the value that holds unless another one is chosen |
 /// | `default_in_words` | the default for the reference, if it is not the same on every machine |
 /// | `common: true` | if all processes of a job must choose the same value |
@@ -153,20 +153,20 @@ macro_rules! settings {
                         called: $crate::settings!(@or [$(Some($called))?] None),
                         class: $crate::Class::$class,
                         meaning: $meaning,
-                        values: || $crate::Kind::form(&$values),
-                        allowed: || $crate::Kind::allowed(&$values),
-                        examples: || $crate::Kind::examples(&$values),
-                        meanings: || $crate::Kind::meanings(&$values),
+                        values: || $crate::ValueKind::form(&$values),
+                        allowed: || $crate::ValueKind::allowed(&$values),
+                        examples: || $crate::ValueKind::examples(&$values),
+                        meanings: || $crate::ValueKind::meanings(&$values),
                         default: || {
                             $crate::settings!(@or [$($words.to_owned())?]
-                                $crate::Kind::write(&$values, &<$Settings as Default>::default().$field))
+                                $crate::ValueKind::write(&$values, &<$Settings as Default>::default().$field))
                         },
                         common: $crate::settings!(@or [$($common)?] false),
                     },
                     acts_under: $crate::settings!(@or [$(Some($condition))?] None),
-                    get: |settings| $crate::Kind::write(&$values, &settings.$field),
+                    get: |settings| $crate::ValueKind::write(&$values, &settings.$field),
                     set: |settings, text| {
-                        settings.$field = $crate::Kind::read(&$values, text)?;
+                        settings.$field = $crate::ValueKind::read(&$values, text)?;
                         Ok(())
                     },
                 },

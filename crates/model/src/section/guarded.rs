@@ -1,4 +1,4 @@
-//! State that threads reach only through its critical section.
+//! GuardedState that threads reach only through its critical section.
 
 use super::combined::Combined;
 use super::lock::{BiasedLock, SectionLock, SectionToken};
@@ -11,7 +11,7 @@ use heddle_sync::Native;
 use heddle_sync::wait::try_again;
 use std::fmt;
 
-/// State that threads reach only through its critical section.
+/// GuardedState that threads reach only through its critical section.
 ///
 /// The critical section is a lock, or combining, or nothing if the model or the thread level
 /// keeps other threads out: below `MPI_THREAD_MULTIPLE` by the program's promise, under `global`
@@ -23,7 +23,7 @@ pub struct Guarded<T: Send + 'static> {
     /// before it posts an operation.
     post_tries: u32,
     shortcut: Shortcut,
-    state: State<T>,
+    state: GuardedState<T>,
 }
 
 /// The reason for which the express path refuses a call. It has changed nothing then.
@@ -69,7 +69,7 @@ pub enum Attempt {
 }
 
 /// The state, and how threads reach it.
-enum State<T: Send + 'static> {
+enum GuardedState<T: Send + 'static> {
     InPlace(UnsafeCell<T>),
     Combined(Box<Combined<T>>),
 }
@@ -86,7 +86,7 @@ unsafe impl<T: Send> Sync for Guarded<T> {}
 impl<T: Send + 'static> Guarded<T> {
     pub(super) fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
         let shortcut = Shortcut::of(lock.as_ref(), row);
-        let state = State::InPlace(UnsafeCell::new(state));
+        let state = GuardedState::InPlace(UnsafeCell::new(state));
         Guarded { lock, row, post_tries: 0, shortcut, state }
     }
 
@@ -101,19 +101,19 @@ impl<T: Send + 'static> Guarded<T> {
             return Guarded::locked(Some(SectionLock::new(model, row)), row, state);
         }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
-        let state = State::Combined(Box::new(Combined::new(model, row, state)));
+        let state = GuardedState::Combined(Box::new(Combined::new(model, row, state)));
         Guarded { lock: None, row, post_tries, shortcut: Shortcut::Never, state }
     }
 
     pub(super) fn offloaded(server: &OffloadServer, vni: usize, row: Row, state: T) -> Guarded<T> {
-        let state = State::Combined(Box::new(Combined::offloaded(server, vni, row, state)));
+        let state = GuardedState::Combined(Box::new(Combined::offloaded(server, vni, row, state)));
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
-    /// State in the one critical section of the process, which `lock` is. `nests` is true if a thread that
-    /// is inside for other state may run operations on this one.
+    /// GuardedState in the one critical section of the process, which `lock` is. `nests` is true if a thread
+    /// that is inside for other state may run operations on this one.
     pub(super) fn in_process(lock: SectionLock, nests: bool, row: Row, state: T) -> Guarded<T> {
-        let state = State::Combined(Box::new(Combined::in_process(lock, nests, state)));
+        let state = GuardedState::Combined(Box::new(Combined::in_process(lock, nests, state)));
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
@@ -147,11 +147,11 @@ impl<T: Send + 'static> Guarded<T> {
 
     fn offload(&self) -> Option<&Offload<T>> {
         match &self.state {
-            State::Combined(combined) => match &**combined {
+            GuardedState::Combined(combined) => match &**combined {
                 Combined::Offload(offload) => Some(offload),
                 _ => None,
             },
-            State::InPlace(_) => None,
+            GuardedState::InPlace(_) => None,
         }
     }
 
@@ -160,8 +160,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         match &self.state {
-            State::InPlace(_) => self.with_lock(path, operation),
-            State::Combined(combined) => combined.run(path, self.row, operation),
+            GuardedState::InPlace(_) => self.with_lock(path, operation),
+            GuardedState::Combined(combined) => combined.run(path, self.row, operation),
         }
     }
 
@@ -172,7 +172,7 @@ impl<T: Send + 'static> Guarded<T> {
     /// If another thread may run the operation.
     #[inline(always)]
     pub fn with_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        let State::InPlace(state) = &self.state else { return self.with_one_lock(path, operation) };
+        let GuardedState::InPlace(state) = &self.state else { return self.with_one_lock(path, operation) };
         let held = self.lock.as_ref().map(|lock| (lock, lock.enter(path, self.row)));
         if held.is_none() {
             self.row.issued_without_section(path);
@@ -185,7 +185,9 @@ impl<T: Send + 'static> Guarded<T> {
     #[cold]
     #[inline(never)]
     fn with_one_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        let State::Combined(combined) = &self.state else { unreachable!("the caller has found it combined") };
+        let GuardedState::Combined(combined) = &self.state else {
+            unreachable!("the caller has found it combined")
+        };
         let Some(lock) = combined.one_lock() else { unreachable!("another thread may run the operation") };
         lock.run(path, self.row, operation)
     }
@@ -203,7 +205,7 @@ impl<T: Send + 'static> Guarded<T> {
         path: Path,
         operation: impl FnOnce(&mut T) -> Option<R>,
     ) -> Result<R, Refusal> {
-        let State::InPlace(state) = &self.state else { return Err(Refusal::Unfit) };
+        let GuardedState::InPlace(state) = &self.state else { return Err(Refusal::Unfit) };
         match (attempt, &self.shortcut, &self.lock) {
             (Attempt::Bias, Shortcut::Free, _) => {
                 // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
@@ -254,8 +256,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn try_with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
-            State::InPlace(state) => state,
-            State::Combined(combined) => return combined.try_run(path, self.row, operation),
+            GuardedState::InPlace(state) => state,
+            GuardedState::Combined(combined) => return combined.try_run(path, self.row, operation),
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter(path, self.row)?)),
@@ -300,7 +302,7 @@ impl<T: Send + 'static> Guarded<T> {
     /// Does the same as [`try_with`](Self::try_with) on the progress path, for a thread that now and then
     /// polls what other threads use.
     pub fn try_visit<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
-        let (State::InPlace(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
+        let (GuardedState::InPlace(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
             return self.try_with(Path::Progress, operation);
         };
         let token = lock.try_visit(self.row)?;
@@ -314,8 +316,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn try_poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
-            State::InPlace(state) => state,
-            State::Combined(combined) => return combined.try_poll(self.row, operation),
+            GuardedState::InPlace(state) => state,
+            GuardedState::Combined(combined) => return combined.try_poll(self.row, operation),
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter_uncounted(Path::Progress, self.row)?)),
@@ -341,12 +343,12 @@ impl<T: Send + 'static> Guarded<T> {
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
         match (&self.state, self.lock.as_ref()) {
-            (State::InPlace(state), Some(lock)) if patience_ns != 0 => {
+            (GuardedState::InPlace(state), Some(lock)) if patience_ns != 0 => {
                 let token = lock.enter_within(path, patience_ns, self.row)?;
                 // SAFETY: the thread holds the critical section.
                 Some(unsafe { run_inside(state, Some((lock, token)), operation) })
             }
-            (State::Combined(combined), _) if patience_ns != 0 => match combined.one_lock() {
+            (GuardedState::Combined(combined), _) if patience_ns != 0 => match combined.one_lock() {
                 Some(lock) => lock.run_within(path, patience_ns, self.row, operation),
                 None => self.try_with(path, operation),
             },
@@ -358,8 +360,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn takes_posts(&self) -> bool {
         match &self.state {
-            State::InPlace(_) => false,
-            State::Combined(combined) => combined.takes_posts(),
+            GuardedState::InPlace(_) => false,
+            GuardedState::Combined(combined) => combined.takes_posts(),
         }
     }
 
@@ -368,8 +370,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(never)]
     pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         match &self.state {
-            State::InPlace(_) => self.with(Path::Main, operation),
-            State::Combined(combined) => combined.post(self.row, operation),
+            GuardedState::InPlace(_) => self.with(Path::Main, operation),
+            GuardedState::Combined(combined) => combined.post(self.row, operation),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The end of requests under the model checker: completing, claiming and signalling.
 
 use super::Missing;
-use super::{State, signal_watchers};
+use super::{StateWord, signal_watchers};
 use crate::sentinel::step;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::cell::UnsafeCell;
@@ -14,7 +14,7 @@ use loom::thread::{self, JoinHandle};
 
 /// A request: its state, its handle, and its outcome.
 struct Request {
-    state: State,
+    state: StateWord,
     generation: AtomicU32,
     outcome: UnsafeCell<u32>,
     /// For a joint request: the outcome of its other part.
@@ -25,7 +25,7 @@ struct Request {
 impl Request {
     fn active(parts: u32) -> Arc<Request> {
         let request = Arc::new(Request {
-            state: State::new(),
+            state: StateWord::new(),
             generation: AtomicU32::new(1),
             outcome: UnsafeCell::new(0),
             failed: UnsafeCell::new(0),

@@ -11,4 +11,4 @@ mod state;
 
 pub use missing::Missing;
 pub use names::Names;
-pub use state::{State, are_watchers_signalled, signal_watchers};
+pub use state::{StateWord, are_watchers_signalled, signal_watchers};

@@ -72,7 +72,7 @@ impl<D> Names<'_, D> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::table::{Kind, Parts, decode, encode};
+    use crate::table::{ObjectKind, Parts, decode, encode};
 
     #[test]
     fn requests_live_and_end_where_the_generations_wrap() {
@@ -94,7 +94,7 @@ mod tests {
                 assert!(begun & 1 == 1 && !earlier.contains(&begun), "{begun:#x} after {earlier:x?}");
                 assert_eq!((generation.load(Ordering::Relaxed), roots()), (begun, vec![round, 0]));
                 let parts = Parts { index: 7, generation: begun };
-                assert_eq!(decode(Kind::Request, encode(Kind::Request, parts)), Some(parts));
+                assert_eq!(decode(ObjectKind::Request, encode(ObjectKind::Request, parts)), Some(parts));
                 names.rename();
                 let renamed = generation.load(Ordering::Relaxed);
                 assert!(renamed & 1 == 1 && renamed <= LAST && renamed != begun, "{renamed:#x}");

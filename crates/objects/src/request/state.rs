@@ -33,18 +33,18 @@ pub fn are_watchers_signalled() -> bool {
 
 /// A state word; `heddle-message`'s module `request` draws the states.
 #[derive(Debug)]
-pub struct State(WatchedState);
+pub struct StateWord(WatchedState);
 
-impl Default for State {
-    fn default() -> State {
-        State::new()
+impl Default for StateWord {
+    fn default() -> StateWord {
+        StateWord::new()
     }
 }
 
-impl State {
+impl StateWord {
     /// The state of a free slot.
-    pub fn new() -> State {
-        State(WatchedState::new(FREE))
+    pub fn new() -> StateWord {
+        StateWord(WatchedState::new(FREE))
     }
 
     /// Returns true if the slot is free.

@@ -2,7 +2,7 @@
 //!
 //! See [`lifetime`](crate::lifetime) for why nothing is missed.
 
-use super::handle::{GENERATION_MASK, Kind, decode, encode, locate};
+use super::handle::{GENERATION_MASK, ObjectKind, decode, encode, locate};
 use super::reference::Ref;
 use super::storage::{COUNT_MASK, Slot, Table, is_live, parts_of, with_generation};
 use crate::lifetime::hazard::{KeptSlot, Protection, Published};
@@ -27,7 +27,7 @@ impl<T: Send + Sync> Table<T> {
         /// # Safety
         /// There is one collected table of a kind in the process, or a thread looks up handles in one of them
         /// alone.
-        pub const unsafe fn collected(kind: Kind) -> Table<T> {
+        pub const unsafe fn collected(kind: ObjectKind) -> Table<T> {
             Table { collected: true, ..Table::new(kind) }
         }
     }

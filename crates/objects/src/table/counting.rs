@@ -1,6 +1,6 @@
 //! Critical sections for reference counts, under `HEDDLE_REFERENCE_COUNTS=locked`.
 
-use super::handle::Kind;
+use super::handle::ObjectKind;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::fmt::Debug;
 use std::sync::OnceLock;
@@ -28,8 +28,8 @@ pub fn count_in_sections(make: impl Fn() -> Box<dyn CountingSection>) {
 
 /// The section for the counts of objects of a kind; `None` if they are atomic.
 #[inline]
-pub fn counting_section(kind: Kind) -> Option<&'static Section> {
-    SECTIONS.get().map(|sections| &sections[usize::from(kind != Kind::Comm)])
+pub fn counting_section(kind: ObjectKind) -> Option<&'static Section> {
+    SECTIONS.get().map(|sections| &sections[usize::from(kind != ObjectKind::Comm)])
 }
 
 impl Section {

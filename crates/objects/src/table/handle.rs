@@ -3,7 +3,7 @@
 /// The kinds of objects, as they stand in handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum ObjectKind {
     /// Communicator.
     Comm = 1,
     /// Group of processes.
@@ -42,19 +42,19 @@ pub struct Parts {
 
 /// Makes a handle.
 #[inline(always)]
-pub fn encode(kind: Kind, parts: Parts) -> usize {
+pub fn encode(kind: ObjectKind, parts: Parts) -> usize {
     (upper_half(kind, parts.generation) as usize) << 32 | parts.index as usize
 }
 
 /// The upper half of a handle: its kind and generation. The lower half is the index.
 #[inline(always)]
-pub fn upper_half(kind: Kind, generation: u32) -> u32 {
+pub fn upper_half(kind: ObjectKind, generation: u32) -> u32 {
     (0x80 + kind as u32) << 24 | generation
 }
 
 /// Takes a handle apart; `None` if it is of another kind.
 #[inline(always)]
-pub fn decode(kind: Kind, handle: usize) -> Option<Parts> {
+pub fn decode(kind: ObjectKind, handle: usize) -> Option<Parts> {
     if handle >> 56 != 0x80 + kind as usize {
         return None;
     }

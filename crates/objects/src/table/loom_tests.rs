@@ -1,7 +1,7 @@
 //! The free list and counted references under the model checker.
 
 use super::free_list::FreeList;
-use super::{Kind, Table};
+use super::{ObjectKind, Table};
 use crate::sentinel::{Sentinel, step};
 use heddle_platform::atomic::{AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
@@ -102,7 +102,7 @@ fn three_threads_pop_and_push() {
 }
 
 statics! {
-    static TABLE: Table<Sentinel> = Table::new(Kind::Info);
+    static TABLE: Table<Sentinel> = Table::new(ObjectKind::Info);
     static HANDLE: AtomicUsize = AtomicUsize::new(0);
 }
 

@@ -52,6 +52,6 @@ mod storage;
 
 pub use collected::Protected;
 pub use counting::{CountingSection, Section, count_in_sections, counting_section};
-pub use handle::{Kind, Parts, decode, encode, upper_half};
+pub use handle::{ObjectKind, Parts, decode, encode, upper_half};
 pub use reference::Ref;
 pub use storage::Table;

@@ -68,11 +68,11 @@ impl<T: Send + Sync> Table<T> {
 mod tests {
     use super::*;
     use crate::lifetime::Collected;
-    use crate::table::Kind;
+    use crate::table::ObjectKind;
     use heddle_platform::atomic::AtomicU64;
     use std::sync::Arc;
 
-    static TABLE: Table<Arc<u32>> = Table::new(Kind::Info);
+    static TABLE: Table<Arc<u32>> = Table::new(ObjectKind::Info);
 
     #[test]
     fn handles_die_with_remove_and_objects_with_their_last_reference() {
@@ -96,18 +96,21 @@ mod tests {
     #[test]
     fn handles_die_where_the_generations_wrap() {
         for collected in [false, true] {
-            let table = Table::<u32>::starting_at(Kind::Info, collected, GENERATION_MASK - 3);
+            let table = Table::<u32>::starting_at(ObjectKind::Info, collected, GENERATION_MASK - 3);
             let mut handles = Vec::new();
             for round in 0..4 {
                 let handle = table.insert(round);
-                assert_eq!(decode(Kind::Info, handle).map(|parts| parts.generation & 1), Some(1));
+                assert_eq!(decode(ObjectKind::Info, handle).map(|parts| parts.generation & 1), Some(1));
                 assert!(!handles.contains(&handle), "an older handle would lead to this object");
                 assert_eq!(table.handle_of_index(0), Some(handle));
                 assert!(table.handles().eq([handle]));
                 assert_eq!(table.get(handle).map(|found| (*found, found.handle())), Some((round, handle)));
                 let owned = table.remove(handle).expect("live");
                 assert!(table.get(handle).is_none() && table.remove(handle).is_none());
-                assert!(decode(Kind::Info, owned.handle()).is_some(), "a generation reaches into the kind");
+                assert!(
+                    decode(ObjectKind::Info, owned.handle()).is_some(),
+                    "a generation reaches into the kind"
+                );
                 assert_eq!(table.handle_of_index(0), None);
                 assert_eq!(table.handles().count(), 0);
                 if collected {
@@ -131,7 +134,7 @@ mod tests {
 
     #[test]
     fn threads_that_look_up_while_others_free_see_the_object_or_nothing() {
-        static SHARED: Table<Vec<u64>> = Table::new(Kind::Group);
+        static SHARED: Table<Vec<u64>> = Table::new(ObjectKind::Group);
         let published = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for _ in 0..3 {

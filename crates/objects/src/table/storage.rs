@@ -2,7 +2,7 @@
 
 use super::counting::{Section, counting_section};
 use super::free_list::FreeList;
-use super::handle::{BLOCKS, GENERATION_MASK, Kind, Parts, block_len, locate};
+use super::handle::{BLOCKS, GENERATION_MASK, ObjectKind, Parts, block_len, locate};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::modelled::never_freed;
@@ -24,7 +24,7 @@ pub(super) struct Slot<T> {
 
 /// A table of objects of one kind. Any thread may use it at any time.
 pub struct Table<T: 'static> {
-    pub(super) kind: Kind,
+    pub(super) kind: ObjectKind,
     pub(super) collected: bool,
     pub(super) blocks: [AtomicPtr<Slot<T>>; BLOCKS],
     /// A bit for each slot of a block: whether its object is eligible. Only in collected tables.
@@ -62,7 +62,7 @@ pub(super) fn with_generation(state: u64, generation: u32) -> u64 {
 impl<T: Send + Sync> Table<T> {
     const_fn! {
         /// An empty table, which destroys an object with its last reference.
-        pub const fn new(kind: Kind) -> Table<T> {
+        pub const fn new(kind: ObjectKind) -> Table<T> {
             Table {
                 kind,
                 collected: false,
@@ -78,7 +78,7 @@ impl<T: Send + Sync> Table<T> {
     /// An empty table, collected or not, the slots of whose first block were used until their generation was
     /// `generation`, which is even.
     #[cfg(all(test, not(loom)))]
-    pub(super) fn starting_at(kind: Kind, collected: bool, generation: u32) -> &'static Table<T> {
+    pub(super) fn starting_at(kind: ObjectKind, collected: bool, generation: u32) -> &'static Table<T> {
         let table: &Table<T> = Box::leak(Box::new(Table { collected, ..Table::new(kind) }));
         table.make_block(0);
         for index in 0..block_len(0) as u32 {

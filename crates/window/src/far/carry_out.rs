@@ -3,7 +3,7 @@
 
 use super::part::Part;
 use super::service::Service;
-use super::wire::{Kind, LONGEST, WordOperation, message};
+use super::wire::{LONGEST, PacketKind, WordOperation, message};
 use crate::attach::Question;
 use crate::geometry::WordAt;
 use crate::operator::Accumulate;
@@ -31,7 +31,7 @@ struct Pending {
 
 /// A request, taken apart.
 struct Asked<'a> {
-    kind: Kind,
+    kind: PacketKind,
     aux: u16,
     name: u64,
     words: [u64; 3],
@@ -56,7 +56,7 @@ impl CarryOut {
     fn handle_own(&self, header: &Header, process: usize) {
         if header.kind == LOST {
             self.lose(process);
-        } else if header.kind == Kind::Copied as u8 {
+        } else if header.kind == PacketKind::Copied as u8 {
             counters::count(Event::RemoteCopy, 1);
             self.service.calls().answer(process, header.context, 0, &[]);
         }
@@ -76,13 +76,13 @@ impl CarryOut {
     fn carry_out(&self, part: &Part, sender: usize, asked: &Asked<'_>) -> Option<()> {
         let [first, second, third] = asked.words;
         match asked.kind {
-            Kind::Write => {
+            PacketKind::Write => {
                 let to = part.at(first, asked.payload.len() as u64)?;
                 // SAFETY: the bytes lie in the window's memory.
                 unsafe { to.copy_from(asked.payload.as_ptr(), asked.payload.len()) };
                 self.count(sender, asked.name);
             }
-            Kind::Read => {
+            PacketKind::Read => {
                 let len = usize::try_from(second).ok().filter(|len| *len <= LONGEST)?;
                 let from = part.at(first, second)?;
                 let mut data = vec![0; len];
@@ -90,17 +90,17 @@ impl CarryOut {
                 unsafe { from.copy_to(data.as_mut_ptr(), len) };
                 self.answer(sender, asked.name, data);
             }
-            Kind::Word => {
+            PacketKind::Word => {
                 let word = WordAt { offset: (first >> 32) as usize, event: first as u32 as usize };
                 let before = part.operate(word, WordOperation::of(asked.aux, [second, third])?)?;
                 self.pending().has_changed = true;
                 self.answer_value(sender, asked.name, before);
             }
-            Kind::Attached => {
+            PacketKind::Attached => {
                 let answer = part.answer(Question::of(third)?, first, second);
                 self.answer_value(sender, asked.name, answer);
             }
-            Kind::Accumulate | Kind::Fetch => {
+            PacketKind::Accumulate | PacketKind::Fetch => {
                 let accumulate = Accumulate::named(asked.aux, second)?;
                 let len = usize::try_from(third).ok().filter(|len| *len <= LONGEST)?;
                 let to = part.elements_at(first, &accumulate, len)?;
@@ -108,15 +108,15 @@ impl CarryOut {
                 if asked.payload.len() != operands {
                     return None;
                 }
-                let mut before = vec![0; if asked.kind == Kind::Fetch { len } else { 0 }];
+                let mut before = vec![0; if asked.kind == PacketKind::Fetch { len } else { 0 }];
                 // SAFETY: the elements lie in the window's memory, and the operands and results are as long.
                 unsafe { part.accumulate(&accumulate, to, asked.payload, &mut before, len) };
                 match asked.kind {
-                    Kind::Fetch => self.answer(sender, asked.name, before),
+                    PacketKind::Fetch => self.answer(sender, asked.name, before),
                     _ => self.count(sender, asked.name),
                 }
             }
-            Kind::CompareAndSwap => {
+            PacketKind::CompareAndSwap => {
                 let size = usize::try_from(second).ok().filter(|size| (1..=LONGEST / 2).contains(size))?;
                 let element = part.at(first, second)?;
                 if asked.payload.len() != 2 * size {
@@ -127,19 +127,19 @@ impl CarryOut {
                 unsafe { part.compare_and_swap(element, asked.payload.split_at(size), &mut before) };
                 self.answer(sender, asked.name, before);
             }
-            Kind::Value | Kind::Data | Kind::Done | Kind::Copied => return None,
+            PacketKind::Value | PacketKind::Data | PacketKind::Done | PacketKind::Copied => return None,
         }
         Some(())
     }
 
     fn answer(&self, receiver: usize, token: u64, data: Vec<u8>) {
-        let request = message(Kind::Data, 0, (token, 0), [0; 3], data.len());
+        let request = message(PacketKind::Data, 0, (token, 0), [0; 3], data.len());
         self.pending().answers.push_back((receiver, request, data));
         self.send_answers();
     }
 
     fn answer_value(&self, receiver: usize, token: u64, value: u64) {
-        let request = message(Kind::Value, 0, (token, 0), [value, 0, 0], 0);
+        let request = message(PacketKind::Value, 0, (token, 0), [value, 0, 0], 0);
         self.pending().answers.push_back((receiver, request, Vec::new()));
         self.send_answers();
     }
@@ -181,7 +181,7 @@ impl Handler for CarryOut {
             let process = incoming.payload().first_chunk().map(|word| u64::from_ne_bytes(*word) as usize);
             return process.into_iter().for_each(|process| self.handle_own(&header, process));
         }
-        let Some(kind) = Kind::of(header.kind) else { self.refuse(sender, Garbage::Kind(header.kind)) };
+        let Some(kind) = PacketKind::of(header.kind) else { self.refuse(sender, Garbage::Kind(header.kind)) };
         let form = Garbage::Form { kind: header.kind, len: incoming.len() };
         if !incoming.has_extra() {
             self.refuse(sender, form);
@@ -192,12 +192,12 @@ impl Handler for CarryOut {
         }
         let unknown = Garbage::Operation { kind: header.kind, operation: header.context };
         match kind {
-            Kind::Value | Kind::Data => {
+            PacketKind::Value | PacketKind::Data => {
                 if !self.service.calls().answer(sender, header.context, words[0], incoming.payload()) {
                     self.refuse(sender, unknown);
                 }
             }
-            Kind::Done => {
+            PacketKind::Done => {
                 let parts = self.service.parts();
                 let part = parts.get(&header.context);
                 if !part.is_some_and(|part| part.counts.count(sender, words[0])) {
@@ -223,7 +223,7 @@ impl Handler for CarryOut {
             fabric.wake(fabric.rank());
         }
         pending.done.retain(|(process, window, count)| {
-            let request = message(Kind::Done, 0, (*window, 0), [*count, 0, 0], 0);
+            let request = message(PacketKind::Done, 0, (*window, 0), [*count, 0, 0], 0);
             !self.send(*process, &request, &[])
         });
         drop(pending);

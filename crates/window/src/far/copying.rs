@@ -1,6 +1,6 @@
 //! Puts and gets: copies from and to the memory of processes of other machines.
 
-use super::wire::{Kind, LONGEST, copied, message};
+use super::wire::{LONGEST, PacketKind, copied, message};
 use super::{Far, Peer};
 use crate::answers::Answers;
 use heddle_transport::{Direction, RemoteCopy};
@@ -41,7 +41,7 @@ impl Far {
             // SAFETY: by the caller's promise.
             let token = unsafe { self.begin(self.waiter(rank, thread), here.wrapping_add(at), part) };
             let words = [address.wrapping_add(at as u64), part as u64, 0];
-            self.service.send(process, &message(Kind::Read, 0, (window, token), words, 0), |_| {});
+            self.service.send(process, &message(PacketKind::Read, 0, (window, token), words, 0), |_| {});
         }
     }
 
@@ -99,7 +99,7 @@ impl Far {
             let part = LONGEST.min(len - at);
             let words = [address.wrapping_add(at as u64), 0, 0];
             self.counts.ask(rank);
-            let message = message(Kind::Write, 0, (window, self.window), words, part);
+            let message = message(PacketKind::Write, 0, (window, self.window), words, part);
             self.service.send(process, &message, |payload| {
                 // SAFETY: the payload has room for the bytes, which are valid by the caller's promise.
                 unsafe { payload.copy_from_nonoverlapping(here.wrapping_add(at), part) }

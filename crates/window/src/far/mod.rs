@@ -57,7 +57,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wire::WordOperation;
-use wire::{Kind, LONGEST, message};
+use wire::{LONGEST, PacketKind, message};
 
 /// How many answers with data may be under way from a process: long ones, and short ones. The process keeps
 /// those that it has no room to send.
@@ -215,7 +215,7 @@ impl Far {
     pub(crate) fn word(&self, rank: usize, word: WordAt, operation: WordOperation) -> u64 {
         let (code, operands) = operation.code();
         let at = (word.offset as u64) << 32 | word.event as u64;
-        self.ask(rank, Kind::Word, code, [at, operands[0], operands[1]])
+        self.ask(rank, PacketKind::Word, code, [at, operands[0], operands[1]])
     }
 
     /// Returns true if the process has attached the bytes.
@@ -231,11 +231,11 @@ impl Far {
     }
 
     fn ask_attached(&self, rank: usize, question: Question, address: u64, len: u64) -> u64 {
-        self.ask(rank, Kind::Attached, 0, [address, len, question as u64])
+        self.ask(rank, PacketKind::Attached, 0, [address, len, question as u64])
     }
 
     /// Asks for a value.
-    fn ask(&self, rank: usize, kind: Kind, aux: u16, words: [u64; 3]) -> u64 {
+    fn ask(&self, rank: usize, kind: PacketKind, aux: u16, words: [u64; 3]) -> u64 {
         let (Peer { process, window, .. }, call) = (self.peer(rank), Answers::default());
         // SAFETY: no bytes are asked for.
         let token = unsafe { self.begin(Waiter::Thread(&call), std::ptr::null_mut(), 0) };
@@ -266,11 +266,11 @@ impl Far {
             let words = [address.wrapping_add(at as u64), handle as u64, part as u64];
             let (kind, name) = if results.is_null() {
                 self.counts.ask(rank);
-                (Kind::Accumulate, self.window)
+                (PacketKind::Accumulate, self.window)
             } else {
                 // SAFETY: by the caller's promise.
                 let token = unsafe { self.begin(self.waiter(rank, thread), results.wrapping_add(at), part) };
-                (Kind::Fetch, token)
+                (PacketKind::Fetch, token)
             };
             let bytes = if operands.is_null() { 0 } else { part };
             self.service.send(process, &message(kind, op, (window, name), words, bytes), |payload| {
@@ -295,7 +295,8 @@ impl Far {
         let Peer { process, window, .. } = self.peer(rank);
         // SAFETY: by the caller's promise.
         let token = unsafe { self.begin(self.waiter(rank, None), result, size) };
-        let message = message(Kind::CompareAndSwap, 0, (window, token), [address, size as u64, 0], 2 * size);
+        let message =
+            message(PacketKind::CompareAndSwap, 0, (window, token), [address, size as u64, 0], 2 * size);
         self.service.send(process, &message, |payload| {
             // SAFETY: the payload has room for two elements, which are valid by the caller's promise.
             unsafe { payload.copy_from_nonoverlapping(expected, size) };

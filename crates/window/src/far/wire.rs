@@ -28,7 +28,7 @@ const _: () = assert!(LONGEST <= LONGEST_REQUEST);
 /// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum PacketKind {
     Write = 1,
     Read,
     Word,
@@ -42,30 +42,30 @@ pub(super) enum Kind {
     Copied,
 }
 
-impl Kind {
-    const ALL: [Kind; 11] = [
-        Kind::Write,
-        Kind::Read,
-        Kind::Word,
-        Kind::Accumulate,
-        Kind::Fetch,
-        Kind::CompareAndSwap,
-        Kind::Attached,
-        Kind::Value,
-        Kind::Data,
-        Kind::Done,
-        Kind::Copied,
+impl PacketKind {
+    const ALL: [PacketKind; 11] = [
+        PacketKind::Write,
+        PacketKind::Read,
+        PacketKind::Word,
+        PacketKind::Accumulate,
+        PacketKind::Fetch,
+        PacketKind::CompareAndSwap,
+        PacketKind::Attached,
+        PacketKind::Value,
+        PacketKind::Data,
+        PacketKind::Done,
+        PacketKind::Copied,
     ];
 
     /// The kind with this number.
-    pub(super) fn of(number: u8) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| *kind as u8 == number)
+    pub(super) fn of(number: u8) -> Option<PacketKind> {
+        PacketKind::ALL.into_iter().find(|kind| *kind as u8 == number)
     }
 }
 
 /// A message.
 pub(super) fn message(
-    kind: Kind,
+    kind: PacketKind,
     aux: u16,
     (context, name): (u64, u64),
     words: [u64; 3],
@@ -77,7 +77,7 @@ pub(super) fn message(
 
 /// The message that arrives from this process itself when long data of a process was copied.
 pub(super) fn copied(token: u64, process: u32) -> (Header, [u8; EXTRA_BYTES]) {
-    let Request { header, .. } = message(Kind::Copied, 0, (token, 0), [0; 3], 0);
+    let Request { header, .. } = message(PacketKind::Copied, 0, (token, 0), [0; 3], 0);
     let mut words = [0; EXTRA_BYTES];
     words[..8].copy_from_slice(&u64::from(process).to_ne_bytes());
     (header, words)

@@ -6,7 +6,7 @@ use crate::error::Result;
 use heddle_comm::info;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{DatatypeHandle, InfoHandle};
-use heddle_tool::{self as tool, EVENTS, Instance, State};
+use heddle_tool::{self as tool, CallbackState, EVENTS, Instance};
 use std::ffi::{c_int, c_void};
 
 /// The key of an event's info whose value names its elements.
@@ -76,7 +76,7 @@ pub(crate) fn t_event_handle_free(
 ) -> Result<()> {
     // SAFETY: the parameter's type in `mpi.h` is that of `FreeFunction`.
     let function = unsafe { free_cb_function.function() }.ok();
-    tool::free_event(event_registration, function.map(|function| (function, State(user_data))))
+    tool::free_event(event_registration, function.map(|function| (function, CallbackState(user_data))))
 }
 
 pub(crate) fn t_event_handle_get_info(event_registration: usize, info_used: Out<InfoHandle>) -> Result<()> {
@@ -102,7 +102,7 @@ pub(crate) fn t_event_register_callback(
     ignore_hints(info)?;
     // SAFETY: the parameter's type in `mpi.h` is that of `EventFunction`.
     let function = unsafe { event_cb_function.function() }.ok();
-    tool::set_event_callback(event_registration, cb_safety, function, State(user_data))
+    tool::set_event_callback(event_registration, cb_safety, function, CallbackState(user_data))
 }
 
 pub(crate) fn t_event_callback_get_info(

@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use super::experiment::Experiment;
 use super::sample::Sample;
-use crate::locks::guarded::{Guarded, Kind};
+use crate::locks::guarded::{GuardKind, Guarded};
 use crate::locks::team::{self, Effort, Until};
 
 /// More than threads can have in the queue at once.
@@ -24,9 +24,9 @@ pub(crate) trait Fifo: Sync + 'static {
 }
 
 /// A plain queue in a guard.
-struct GuardedFifo<K: Kind>(K::Guarded<VecDeque<u64>>);
+struct GuardedFifo<K: GuardKind>(K::Guarded<VecDeque<u64>>);
 
-impl<K: Kind> Fifo for GuardedFifo<K> {
+impl<K: GuardKind> Fifo for GuardedFifo<K> {
     fn new() -> Self {
         Self(K::guard(VecDeque::with_capacity(CAPACITY)))
     }
@@ -43,7 +43,7 @@ impl<K: Kind> Fifo for GuardedFifo<K> {
 }
 
 /// Operations a second, and the slowest thread's share.
-pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
+pub(super) fn measure<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
     run::<GuardedFifo<K>>(threads, effort)
 }
 

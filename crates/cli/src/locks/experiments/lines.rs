@@ -8,7 +8,7 @@
 
 use super::random::Random;
 use super::sample::{Metric, Sample};
-use crate::locks::guarded::{Guarded, Kind};
+use crate::locks::guarded::{GuardKind, Guarded};
 use crate::locks::team::{self, Effort, Until};
 
 /// Lines to choose from; a power of two.
@@ -23,7 +23,7 @@ const _: () = assert!(TOUCHED * LINES.trailing_zeros() <= u64::BITS, "one random
 struct Line(u64);
 
 /// Rate and latency, from `effort.iterations` iterations.
-pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
+pub(super) fn measure<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
     let guarded = K::guard(Box::new([Line::default(); LINES]));
     let until = Until::Iterations(effort.iterations, effort.limit);
     let outcome = team::run(threads, until, |number, turns| {

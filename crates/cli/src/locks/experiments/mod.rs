@@ -10,7 +10,7 @@ mod sample;
 mod sections;
 mod uncontended;
 
-use super::guarded::Kind;
+use super::guarded::GuardKind;
 use super::team::Effort;
 
 pub(crate) use experiment::Experiment;
@@ -18,7 +18,11 @@ pub(crate) use fifo::{CAPACITY as FIFO_CAPACITY, Fifo, measure_queue};
 pub(crate) use sample::{Metric, Sample};
 
 /// Measures a kind of guarded value; `None` if it cannot take part.
-pub(crate) fn measure<K: Kind>(experiment: Experiment, threads: usize, effort: &Effort) -> Option<Sample> {
+pub(crate) fn measure<K: GuardKind>(
+    experiment: Experiment,
+    threads: usize,
+    effort: &Effort,
+) -> Option<Sample> {
     if !experiment.takes(threads) || (!K::SHARED && experiment != Experiment::Uncontended) {
         return None;
     }

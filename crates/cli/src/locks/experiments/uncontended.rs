@@ -6,11 +6,11 @@ use std::sync::mpsc::channel;
 use heddle_platform::clock;
 
 use super::sample::{Metric, Sample};
-use crate::locks::guarded::{Guarded, Kind};
+use crate::locks::guarded::{GuardKind, Guarded};
 use crate::locks::team::Effort;
 
 /// Nanoseconds of a critical section that adds one.
-pub(super) fn measure<K: Kind>(effort: &Effort) -> Sample {
+pub(super) fn measure<K: GuardKind>(effort: &Effort) -> Sample {
     let guarded = K::guard(0_u64);
     // A second thread sleeps: glibc leaves out atomic instructions while there is only one thread.
     let (done, asleep) = channel::<()>();

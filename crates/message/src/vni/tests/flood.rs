@@ -5,7 +5,7 @@ use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, Found, RequestId};
 use crate::vni::core::Core;
-use crate::vni::interface::{State, apart};
+use crate::vni::interface::{VniState, apart};
 use crate::vni::{INLINE_BYTES, Vni, eager_header};
 use heddle_model::{Attempt, Model, Path, Whole};
 use heddle_objects::resharding::Sharding;

@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, RequestId, RequestKind};
 use crate::vni::core::Core;
-use crate::vni::interface::{State, apart};
+use crate::vni::interface::{VniState, apart};
 use crate::vni::{SendArgs, Vni};
 use heddle_model::{Model, Path, Whole};
 use heddle_platform::atomic::Ordering;

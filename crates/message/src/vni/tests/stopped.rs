@@ -4,7 +4,7 @@ use super::ranks::{self, CONTEXT, ranks};
 use crate::request::{self, RequestId};
 use crate::vni::Vni;
 use crate::vni::core::Core;
-use crate::vni::interface::State;
+use crate::vni::interface::VniState;
 use heddle_model::{LockFree, Model, Path, SectionOf};
 use heddle_sync::Scope;
 use heddle_transport::Fabric;
@@ -22,7 +22,7 @@ fn lock_free() -> Model {
 
 fn core(vni: &Vni) -> &Core<LockFree> {
     match &vni.state {
-        State::LockFree(core) => core,
+        VniState::LockFree(core) => core,
         other => panic!("not lock-free: {other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::lifetime::hazard::KeptSlot;
-use crate::table::{Kind, Ref, Table};
+use crate::table::{ObjectKind, Ref, Table};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
@@ -38,7 +38,7 @@ macro_rules! scene {
     ($table:ident, $collector:ident) => {
         let _alone = alone();
         // SAFETY: the threads of a test look up nothing in other tests' tables.
-        static $table: Table<Thing> = unsafe { Table::collected(Kind::Session) };
+        static $table: Table<Thing> = unsafe { Table::collected(ObjectKind::Session) };
         static $collector: Collector = Collector::new(&[&$table]);
     };
 }
@@ -270,7 +270,7 @@ impl Drop for Numbered {
 #[test]
 fn an_object_stays_while_a_call_uses_it() {
     // SAFETY: the threads of this test look up nothing in other tests' tables.
-    static TABLE: Table<Numbered> = unsafe { Table::collected(Kind::Session) };
+    static TABLE: Table<Numbered> = unsafe { Table::collected(ObjectKind::Session) };
     static COLLECTOR: Collector = Collector::new(&[&TABLE]);
     static REQUESTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
     fn requests(root: &mut dyn FnMut(usize)) -> usize {

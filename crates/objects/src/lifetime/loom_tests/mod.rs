@@ -15,7 +15,7 @@ use super::collector::{Collected, Collector, Step};
 use super::hazard::{KeptSlot, forget};
 use crate::request::Names;
 use crate::sentinel::{Sentinel, step};
-use crate::table::{Kind, Protected, Table};
+use crate::table::{ObjectKind, Protected, Table};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 use heddle_platform::modelled::never_freed;
 use heddle_platform::statics;
@@ -24,7 +24,7 @@ use std::ptr::null_mut;
 
 statics! {
     // SAFETY: there is no other collected table in a model.
-    static TABLE: Table<Sentinel> = unsafe { Table::collected(Kind::Session) };
+    static TABLE: Table<Sentinel> = unsafe { Table::collected(ObjectKind::Session) };
     static COLLECTOR: Collector = Collector::new(tables());
     static REQUEST: Slot = Slot {
         generation: AtomicU32::new(0),

@@ -1,6 +1,6 @@
 //! Signs of life to peers and from them, at intervals (see `heartbeat.rs`).
 
-use super::state::{Port, State};
+use super::state::{Port, PortState};
 use crate::network::buffers::RECEIVES;
 use crate::network::connection::BufferedPacket;
 use crate::network::heartbeat::Beat;
@@ -59,7 +59,7 @@ impl Port {
         }
     }
 
-    fn tell_departure(&self, state: &mut State, peer: u32) {
+    fn tell_departure(&self, state: &mut PortState, peer: u32) {
         if !self.connection(state, peer).knows_departure && self.send_empty(state, peer) {
             self.connection(state, peer).knows_departure = true;
         }
@@ -67,7 +67,7 @@ impl Port {
 
     /// Sends a packet without a message. Returns false and does nothing if no buffer is free, or if the peer
     /// is lost.
-    pub(super) fn send_empty(&self, state: &mut State, peer: u32) -> bool {
+    pub(super) fn send_empty(&self, state: &mut PortState, peer: u32) -> bool {
         let connection = self.connection(state, peer);
         if connection.is_forgotten {
             return false;

@@ -14,7 +14,7 @@
 //! window's memory lasts as long as the window.
 
 use super::copies::RemoteCopy;
-use super::state::{Port, State};
+use super::state::{Port, PortState};
 use crate::single_copy::random;
 use heddle_libfabric::{Outcome, Registered, RemoteMemory};
 use std::sync::Arc;
@@ -109,9 +109,9 @@ impl Port {
     ///
     /// # Safety
     /// As [`copy`](Self::copy).
-    pub(super) unsafe fn begin(&self, state: &mut State, copy: RemoteCopy, apart: bool) -> bool {
+    pub(super) unsafe fn begin(&self, state: &mut PortState, copy: RemoteCopy, apart: bool) -> bool {
         let apart = apart && self.open_reader(state);
-        let State { endpoint, reader, copies, .. } = state;
+        let PortState { endpoint, reader, copies, .. } = state;
         let endpoint = reader.as_ref().filter(|_| apart).map_or(&*endpoint, |reader| &reader.endpoint);
         // SAFETY: by the caller's promise; the registration ends with the copy.
         let registered = unsafe { endpoint.register_for_copies(copy.here, copy.len) };
@@ -121,9 +121,9 @@ impl Port {
     }
 
     /// Gives the copies to the provider that it has not taken. Returns true if it takes one.
-    pub(super) fn copy_delayed(&self, state: &mut State) -> bool {
+    pub(super) fn copy_delayed(&self, state: &mut PortState) -> bool {
         let (mut happened, mut lost) = (false, Vec::new());
-        let State { copies, connections, endpoint, reader, .. } = state;
+        let PortState { copies, connections, endpoint, reader, .. } = state;
         for _ in 0..copies.delayed() {
             let failed = copies.copy_first(|peer, under_way| {
                 let Some(connection) = connections.get(&peer) else { unreachable!("it was made") };

@@ -1,7 +1,7 @@
 //! Ranks that are lost: what the port had for them is dropped, and its reader is told.
 
 use super::copies::Left;
-use super::state::{Arrival, Port, State};
+use super::state::{Arrival, Port, PortState};
 use crate::failure::Failure;
 use crate::losses::LOST;
 use crate::network::connection::Connection;
@@ -49,7 +49,7 @@ impl Port {
 
     /// Takes note of the ranks that the process has lost since the last call. Returns true if there were
     /// some.
-    pub(super) fn note_losses(&self, state: &mut State) -> bool {
+    pub(super) fn note_losses(&self, state: &mut PortState) -> bool {
         if self.process.losses.count() == state.lost.len() {
             return false;
         }
@@ -61,7 +61,7 @@ impl Port {
 
     /// Drops what the port has for a lost rank, and leaves its reader a message behind all that has arrived.
     #[cold]
-    fn forget(&self, state: &mut State, peer: u32) {
+    fn forget(&self, state: &mut PortState, peer: u32) {
         state.lost.push(peer);
         state.open.retain(|other| *other != peer);
         state.delayed.retain(|other| *other != peer);
@@ -87,7 +87,7 @@ impl Port {
     }
 }
 
-impl State {
+impl PortState {
     /// Returns true if a rank is lost, as far as the port has noted.
     pub(super) fn has_lost(&self, peer: u32) -> bool {
         !self.lost.is_empty() && self.lost.contains(&peer)

@@ -38,7 +38,7 @@ use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
 pub(crate) use sending::Outgoing;
-use state::{AWAKE, State};
+use state::{AWAKE, PortState};
 pub(crate) use state::{Port, ProcessInfo};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
@@ -92,7 +92,7 @@ impl Port {
             receive(&mut endpoint, &received, index).map_err(std::io::Error::other)?;
         }
         let wait = endpoint.wait_descriptor();
-        let state = Mutex::new(State {
+        let state = Mutex::new(PortState {
             endpoint,
             reader: None,
             key,
@@ -141,11 +141,11 @@ impl Port {
 
     /// Makes progress: sends open packets, gives delayed ones to the provider, takes back buffers, and notes
     /// what has arrived.
-    fn poll(&self, state: &mut State) -> bool {
+    fn poll(&self, state: &mut PortState) -> bool {
         let has_lost = self.note_losses(state);
         self.close_all(state);
         state.polls += 1;
-        let State { endpoint, connections, complete, under_way, .. } = state;
+        let PortState { endpoint, connections, complete, under_way, .. } = state;
         let (mut lost, mut read) = (None, Vec::new());
         let happened = endpoint.poll(
             |done| {
@@ -178,7 +178,7 @@ impl Port {
 
     /// Handles an operation that has failed.
     #[cold]
-    fn lost(&self, state: &mut State, operation: LostOperation) {
+    fn lost(&self, state: &mut PortState, operation: LostOperation) {
         let owner = (!operation.context.is_null()).then(|| Owner::of(operation.context));
         if let Some(Owner { peer: COPIED, index }) = owner {
             return self.part_has_ended(state, index, Some(operation.reason));
@@ -197,7 +197,7 @@ impl Port {
     /// can connect, it is that of a rank whose message is gone. Otherwise a stranger may have begun a message
     /// that no receive fits, and signs of life tell whether a rank is lost.
     #[cold]
-    fn failed_without_peer(&self, state: &mut State, owner: Option<Owner>, why: String) {
+    fn failed_without_peer(&self, state: &mut PortState, owner: Option<Owner>, why: String) {
         if state.endpoint.key().is_some() {
             (self.process.fail)(&Failure::Network { why });
         }
@@ -211,7 +211,7 @@ impl Port {
 
     /// Misses a peer whose memory cannot be read.
     #[cold]
-    fn not_copied(&self, state: &State, peer: u32, why: String) {
+    fn not_copied(&self, state: &PortState, peer: u32, why: String) {
         self.miss(peer, state.connections.get(&peer).map(|connection| &*connection.host), why);
     }
 

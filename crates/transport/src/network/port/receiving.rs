@@ -1,6 +1,6 @@
 //! Receiving: packets that are complete, checked and put into the order of their senders, to their reader.
 
-use super::state::{Arrival, Port, State};
+use super::state::{Arrival, Port, PortState};
 use crate::failure::{Failure, Garbage, Peer};
 use crate::network::buffers::{Buffers, PACKET_BYTES};
 use crate::network::connection::BufferedPacket;
@@ -14,11 +14,11 @@ const READ_AT_ONCE: usize = 32;
 
 impl Port {
     /// Puts a packet that is complete behind those of its sender that were sent before.
-    pub(super) fn sort_in(&self, state: &mut State, packet: BufferedPacket) {
+    pub(super) fn sort_in(&self, state: &mut PortState, packet: BufferedPacket) {
         let Some((sender, number)) = self.open(state, packet) else {
             return self.receive_again(state, packet.index);
         };
-        let State { connections, arrived, .. } = state;
+        let PortState { connections, arrived, .. } = state;
         let Some(connection) = connections.get_mut(&sender) else { unreachable!("it was opened") };
         let arrival = |packet| Arrival::Packet { sender, packet, at: LABEL_BYTES };
         connection.in_turn(number, packet, |packet| arrived.push_back(arrival(packet)));
@@ -87,7 +87,7 @@ impl Port {
     }
 
     /// The bytes of a packet that has arrived.
-    fn bytes<'a>(&self, state: &State, packet: BufferedPacket) -> &'a [u8] {
+    fn bytes<'a>(&self, state: &PortState, packet: BufferedPacket) -> &'a [u8] {
         let place = state.received.place(packet.index as usize);
         // SAFETY: a received packet, whose buffer nobody else uses until it receives again; no caller keeps
         // the bytes so long.
@@ -96,7 +96,7 @@ impl Port {
 
     /// Checks a packet, and reads what it says besides its messages. Returns the sender and the number of the
     /// packet, if there are messages in it.
-    fn open(&self, state: &mut State, packet: BufferedPacket) -> Option<(u32, u32)> {
+    fn open(&self, state: &mut PortState, packet: BufferedPacket) -> Option<(u32, u32)> {
         let bytes = self.bytes(state, packet);
         let label = match Label::read(bytes, state.key, self.process.ranks) {
             Ok(label) if self.process.local.index_of(label.sender).is_none() => label,
@@ -135,15 +135,15 @@ impl Port {
     }
 
     /// Gives back the buffer of a packet that was read, and counts it for the sender's credit.
-    fn count_read(&self, state: &mut State, sender: u32, packet: BufferedPacket) {
+    fn count_read(&self, state: &mut PortState, sender: u32, packet: BufferedPacket) {
         self.receive_again(state, packet.index);
         self.connection(state, sender).count_read();
         self.return_credit(state, sender);
     }
 
-    pub(super) fn receive_again(&self, state: &mut State, index: u32) {
+    pub(super) fn receive_again(&self, state: &mut PortState, index: u32) {
         state.held -= 1;
-        let State { endpoint, received, .. } = state;
+        let PortState { endpoint, received, .. } = state;
         if let Err(why) = receive(endpoint, received, index as usize) {
             (self.process.fail)(&Failure::Network { why });
         }

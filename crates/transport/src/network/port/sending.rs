@@ -1,6 +1,6 @@
 //! Sending: packets into buffers, and from there to the provider.
 
-use super::state::{Port, State};
+use super::state::{Port, PortState};
 use crate::network::buffers::{PACKET_BYTES, PacketBuffer};
 use crate::network::connection::{BufferedPacket, Connection};
 use crate::network::packet::{LABEL_BYTES, Label, RECORD_BYTES, Record, is_empty};
@@ -69,7 +69,7 @@ impl Port {
     }
 
     /// Opens a packet to a peer, after an open one was sent. Returns false if there is no room.
-    fn open_packet(&self, state: &mut State, peer: u32) -> bool {
+    fn open_packet(&self, state: &mut PortState, peer: u32) -> bool {
         self.close(state, peer);
         if self.connection(state, peer).free.is_empty() {
             self.poll(state);
@@ -85,7 +85,7 @@ impl Port {
     }
 
     /// Sends the open packet to a peer, if there is one.
-    fn close(&self, state: &mut State, peer: u32) {
+    fn close(&self, state: &mut PortState, peer: u32) {
         let connection = self.connection(state, peer);
         let Some(packet) = connection.open.take() else { return };
         let number = connection.number_next();
@@ -95,7 +95,7 @@ impl Port {
     }
 
     /// Sends all open packets. Returns true if there were some.
-    pub(super) fn close_all(&self, state: &mut State) -> bool {
+    pub(super) fn close_all(&self, state: &mut PortState) -> bool {
         let mut happened = false;
         while let Some(&peer) = state.open.last() {
             self.close(state, peer);
@@ -135,8 +135,8 @@ impl Port {
     }
 
     /// Gives a packet to the provider, behind those that wait for it.
-    pub(super) fn post(&self, state: &mut State, peer: u32, packet: BufferedPacket) {
-        let State { connections, endpoint, inject_bytes, under_way, delayed, .. } = state;
+    pub(super) fn post(&self, state: &mut PortState, peer: u32, packet: BufferedPacket) {
+        let PortState { connections, endpoint, inject_bytes, under_way, delayed, .. } = state;
         let Some(connection) = connections.get_mut(&peer) else { unreachable!("it has a packet") };
         if connection.delayed.is_empty() {
             if self.hand_over(endpoint, connection, peer, packet, *inject_bytes, under_way) {
@@ -191,11 +191,11 @@ impl Port {
     }
 
     /// Gives delayed packets to the provider, and sends credit that could not be sent before.
-    pub(super) fn send_delayed(&self, state: &mut State) -> bool {
+    pub(super) fn send_delayed(&self, state: &mut PortState) -> bool {
         let mut happened = false;
         for _ in 0..state.delayed.len() {
             let Some(peer) = state.delayed.pop_front() else { break };
-            let State { connections, endpoint, inject_bytes, under_way, delayed, .. } = &mut *state;
+            let PortState { connections, endpoint, inject_bytes, under_way, delayed, .. } = &mut *state;
             let Some(connection) = connections.get_mut(&peer) else { continue };
             while let Some(packet) = connection.delayed.pop_front() {
                 if !self.hand_over(endpoint, connection, peer, packet, *inject_bytes, under_way) {
@@ -214,7 +214,7 @@ impl Port {
     }
 
     /// Returns credit to a peer that is due enough, by an empty packet.
-    pub(super) fn return_credit(&self, state: &mut State, peer: u32) {
+    pub(super) fn return_credit(&self, state: &mut PortState, peer: u32) {
         let connection = self.connection(state, peer);
         if !connection.owes_enough() || connection.is_lost || connection.is_forgotten {
             return;
@@ -226,7 +226,7 @@ impl Port {
 
     /// Sends an empty packet that is too long to be injected: its completion says that the provider has sent
     /// what was injected before. Does nothing if no buffer is free.
-    pub(super) fn flush(&self, state: &mut State, peer: u32) {
+    pub(super) fn flush(&self, state: &mut PortState, peer: u32) {
         let len = (state.inject_bytes + 1).clamp(LABEL_BYTES, PACKET_BYTES);
         let connection = self.connection(state, peer);
         if let Some(index) = connection.free.pop() {

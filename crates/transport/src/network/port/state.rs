@@ -56,7 +56,7 @@ pub(crate) struct Port {
     pub(super) longest_copy: usize,
     /// [`AWAKE`].
     pub(super) awake: Duration,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<PortState>,
 }
 
 // SAFETY: the flag is an atomic in the mapping of the fabric that has the port.
@@ -66,7 +66,7 @@ unsafe impl Sync for Port {}
 
 /// The part of a port that one thread at a time uses.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct PortState {
     /// Closed before the buffers go.
     pub(super) endpoint: Endpoint,
     /// The endpoint for reads that can be stopped, once there were some.
@@ -117,7 +117,7 @@ pub(super) enum Arrival {
 /// cores, one that sends and one that receives, 4 MiB took twice the time with a wake-up for each part.
 pub(super) const AWAKE: Duration = Duration::from_millis(2);
 
-impl State {
+impl PortState {
     /// Returns true if long data is under way, to this process or from it.
     pub(super) fn has_data_under_way(&self) -> bool {
         self.exposed != 0 || !self.copies.is_empty()
@@ -135,12 +135,12 @@ impl State {
 }
 
 impl Port {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, PortState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same, unless another thread has it.
-    pub(super) fn state_if_free(&self) -> Option<MutexGuard<'_, State>> {
+    pub(super) fn state_if_free(&self) -> Option<MutexGuard<'_, PortState>> {
         match self.state.try_lock() {
             Ok(state) => Some(state),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -149,7 +149,7 @@ impl Port {
     }
 
     /// The connection to a rank, made when it is first needed.
-    pub(super) fn connection<'a>(&self, state: &'a mut State, peer: u32) -> &'a mut Connection {
+    pub(super) fn connection<'a>(&self, state: &'a mut PortState, peer: u32) -> &'a mut Connection {
         if !state.connections.contains_key(&peer) {
             let connection = self.connect(state, peer);
             state.connections.insert(peer, connection);
@@ -167,11 +167,11 @@ impl Port {
     }
 
     #[cold]
-    fn connect(&self, state: &mut State, peer: u32) -> Connection {
+    fn connect(&self, state: &mut PortState, peer: u32) -> Connection {
         self.try_connect(state, peer).unwrap_or_else(|why| self.lose(peer, None, why))
     }
 
-    pub(super) fn try_connect(&self, state: &mut State, peer: u32) -> Result<Connection, String> {
+    pub(super) fn try_connect(&self, state: &mut PortState, peer: u32) -> Result<Connection, String> {
         let word = match state.known.remove(&peer) {
             Some(word) => Ok(word),
             None => (self.process.word_of)(peer, self.vni),

@@ -2,14 +2,14 @@
 
 use super::copies::Ended;
 use super::reader::Reader;
-use super::state::{Arrival, Port, State};
+use super::state::{Arrival, Port, PortState};
 use crate::failure::Failure;
 use crate::network::buffers::Owner;
 
 impl Port {
     /// Opens the endpoint for reads that can be stopped, if it is not there. Returns false if that fails.
-    pub(super) fn open_reader(&self, state: &mut State) -> bool {
-        let State { reader, endpoint, .. } = state;
+    pub(super) fn open_reader(&self, state: &mut PortState) -> bool {
+        let PortState { reader, endpoint, .. } = state;
         if reader.is_none() {
             *reader = Reader::open(endpoint, self.process.late.as_deref());
         }
@@ -17,7 +17,7 @@ impl Port {
     }
 
     /// Makes progress with the reads that can be stopped. Returns how many completions there were.
-    pub(super) fn poll_reader(&self, state: &mut State) -> usize {
+    pub(super) fn poll_reader(&self, state: &mut PortState) -> usize {
         let Some(reader) = &mut state.reader else { return 0 };
         let (mut read, mut lost) = (Vec::new(), None);
         let happened = reader
@@ -37,7 +37,7 @@ impl Port {
     }
 
     /// Handles the end of the read of a part, or the reason for which it has failed.
-    pub(super) fn part_has_ended(&self, state: &mut State, index: u32, failed: Option<String>) {
+    pub(super) fn part_has_ended(&self, state: &mut PortState, index: u32, failed: Option<String>) {
         let peer = state.copies.peer(index);
         if failed.is_none()
             && let Some(connection) = peer.and_then(|peer| state.connections.get_mut(&peer))
@@ -55,7 +55,7 @@ impl Port {
 
     /// Stops the reads that can be stopped, and begins those again whose peers are not lost.
     #[cold]
-    pub(super) fn stop_reads(&self, state: &mut State) {
+    pub(super) fn stop_reads(&self, state: &mut PortState) {
         let Some(reader) = state.reader.take() else { return };
         // From here on the provider has none of them. Their registrations end before their domain.
         let objects = reader.stop();
