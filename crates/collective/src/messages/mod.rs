@@ -232,10 +232,12 @@ impl Messages {
         }
     }
 
-    /// Keeps an error, because of which this rank does not have data of another.
+    /// Keeps an error, because of which this rank does not have data of another. The loss of a rank does not
+    /// count: without data the ranks behind this one would get an error about counts, and they learn of the
+    /// loss themselves.
     #[cold]
     pub(crate) fn lose(&mut self, error: Error) {
-        self.lacks_data = true;
+        self.lacks_data |= error.code() != mpi::MPI_ERR_PROC_ABORTED;
         self.fail(error);
     }
 
