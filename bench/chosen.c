@@ -1,4 +1,4 @@
-/* What the command line has chosen, and the words for it. */
+/* The choices of the command line, and the words for them. */
 #include "harness.h"
 
 #include <stdio.h>

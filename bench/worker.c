@@ -1,4 +1,4 @@
-/* What each worker of a subject uses: the ranks that take part, a gate, tags, buffers. */
+/* The things that the workers of all subjects use: the ranks that take part, a gate, tags, buffers. */
 #define _GNU_SOURCE
 #include "harness.h"
 

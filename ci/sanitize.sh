@@ -4,8 +4,8 @@
 # locks    the stress tests and unit tests of heddle-sync, heddle-locks and heddle-combining; orderings that
 #          publish something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
 #          used too late a report (tests/sanitizers_bite.rs)
-# process  the thread stress test of all that moves data: alone and as several processes, under five models, with single copies and without; and,
-#          under ThreadSanitizer, alone under each model
+# process  the thread stress test of all that moves data: alone and as several processes, under five models, with single
+#          copies and without; and, under ThreadSanitizer, alone under each model
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
 #          a model each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
 #          (under ThreadSanitizer those with threads) under all five with 1 to 4 ranks, and many random programs

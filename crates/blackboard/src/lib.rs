@@ -25,7 +25,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `limits` | what an operation can publish in a lane |
+//! | `limits` | the limits of what an operation publishes in a lane |
 //! | `published` | rounds, and what a process publishes in one |
 //! | `cell` | where the words and cells are |
 //! | `pages` | memory for larger data |

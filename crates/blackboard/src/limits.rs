@@ -1,6 +1,6 @@
-//! What an operation can publish in a lane.
+//! The limits of what an operation publishes in a lane.
 
-/// What an operation can publish in a lane.
+/// The limits of what an operation publishes in a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes in a round.

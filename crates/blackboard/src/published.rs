@@ -36,10 +36,10 @@ impl Span {
     }
 }
 
-/// What a process has published in a round.
+/// The data that a process has published in a round, with their description.
 #[derive(Debug)]
 pub struct Published {
-    /// What the process does in this round: a number that all processes should publish.
+    /// A number for what the process does in this round. All processes should publish the same.
     pub what: u32,
     /// Bytes of data, or of those of which they are a part.
     pub len: usize,

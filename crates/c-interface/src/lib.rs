@@ -1,4 +1,4 @@
-//! What the C interfaces of Heddle's locks share: `heddle_sync.h` and `heddle_rma_locks.h`.
+//! The parts that both C interfaces of Heddle's locks use: `heddle_sync.h` and `heddle_rma_locks.h`.
 //!
 //! | module | content |
 //! |---|---|

@@ -59,7 +59,7 @@ pub fn group(session: &Arc<Session>, name: &str) -> Result<Arc<Group>> {
     Ok(Arc::new(group).in_session(Some(session)))
 }
 
-/// What there is to know of a process set: its size, under `mpi_size`.
+/// The info of a process set: its size, under `mpi_size`.
 ///
 /// # Errors
 /// The same as for [`group`].

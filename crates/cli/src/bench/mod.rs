@@ -94,7 +94,7 @@ pub(crate) struct BenchArgs {
     /// Seconds after which a launch is ended.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
-    /// The picture as PNG too.
+    /// The picture as PNG too (needs rsvg-convert).
     #[arg(long)]
     png: bool,
     /// Fail (status 1) if a target is missed or could not be checked.

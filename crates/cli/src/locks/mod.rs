@@ -78,7 +78,7 @@ pub(crate) struct LocksArgs {
     /// The folder for the results (default: results/locks-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The picture as PNG too.
+    /// The picture as PNG too (needs rsvg-convert).
     #[arg(long)]
     png: bool,
     /// Fail (status 1) if a target is missed.

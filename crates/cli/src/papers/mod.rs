@@ -71,7 +71,7 @@ pub(crate) struct PapersArgs {
     /// Seconds after which a launch is ended.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
-    /// The pictures as PNG too.
+    /// The pictures as PNG too (needs rsvg-convert).
     #[arg(long)]
     png: bool,
 }

@@ -9,7 +9,7 @@ use std::fmt;
 /// A lock `L` with a bias to an owner of the kind `O`: see [`biased`](crate::biased) and
 /// [`core_biased`](crate::core_biased).
 pub struct BiasedLock<O: Owner<L::Platform>, L: RawLock> {
-    /// What an entry by the bias touches, on one cache line.
+    /// The words that an entry by the bias touches, on one cache line.
     bias: CachePadded<O>,
     exit: Exit<L::Platform>,
     under: CachePadded<L>,

@@ -20,7 +20,7 @@ pub unsafe trait Owner<P: Platform>: fmt::Debug + Send + Sync {
     const NAME: &'static str;
     /// True if a thread that becomes the owner, or whose core does, is inside by the bias from then on.
     const OWNS_FROM_INSIDE: bool;
-    /// What only a holder of the inner lock uses.
+    /// State that only a holder of the inner lock uses.
     type Guarded: fmt::Debug + Send;
     /// What [`offer`](Self::offer) has found for a new owner.
     type Place;
@@ -62,7 +62,7 @@ pub unsafe trait Owner<P: Platform>: fmt::Debug + Send + Sync {
     fn give(&self, place: Self::Place);
 }
 
-/// Whether a user can become the owner of a bias.
+/// The answer to a user that could become the owner of a bias.
 #[derive(Debug)]
 pub enum Offer<T> {
     /// Not on this platform.

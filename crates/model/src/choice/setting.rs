@@ -3,7 +3,7 @@
 use super::kind::Values;
 use super::options::Class;
 
-/// What is said about a setting.
+/// The description of a setting.
 #[derive(Debug)]
 pub struct About {
     /// Its environment variable. In lower case it is the name of the MPI_T control variable.
