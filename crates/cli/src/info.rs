@@ -3,8 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::installation::Installation;
 use crate::reference;
+use heddle_experiments::Installation;
 use heddle_model::{Choice, Class, named_models};
 use heddle_settings::Variable;
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};

@@ -2,24 +2,18 @@
 //! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is
 //! set.
 //!
-//! It reads settings, models and constants from `heddle-settings`, `heddle-model` and `heddle-spec`, and
-//! measures the locks of `heddle-locks`, `heddle-sync` and `heddle-combining` in its own process, and the
-//! distributed ones in `heddle-rma-sim`. MPI it measures from outside: it compiles and starts programs.
+//! It reads settings, models and constants from `heddle-settings`, `heddle-model` and `heddle-spec`; what
+//! `heddle bench` and `heddle papers` measure is in `heddle-experiments`.
 
-mod bench;
 mod info;
-mod installation;
-mod locks;
 mod models;
-mod papers;
 mod reference;
-mod report;
-mod rma_locks;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use heddle_experiments::{bench, papers};
 
 /// Heddle, an MPI library built for threads.
 #[derive(Debug, Parser)]

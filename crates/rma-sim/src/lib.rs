@@ -3,7 +3,7 @@
 //!
 //! The locks are those of `heddle-rma-locks`, unchanged: a [`Process`] implements their trait
 //! [`Rma`](heddle_rma_locks::Rma). Thousands of processes run in one thread, by discrete events, and the same
-//! seed gives the same run. `heddle bench rma-locks` (`heddle-cli`) runs them.
+//! seed gives the same run. `heddle bench rma-locks` (`heddle-experiments`) runs them.
 //!
 //! | file | idea |
 //! |---|---|

@@ -18,7 +18,7 @@ fn main() {
 fn commit() -> Option<String> {
     let place = git(&["rev-parse", "--show-prefix"])?;
     let described = git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])?;
-    (place == "crates/cli/" && !described.is_empty()).then_some(described)
+    (place == "crates/experiments/" && !described.is_empty()).then_some(described)
 }
 
 /// The line that git prints; `None` if it fails or is not there.

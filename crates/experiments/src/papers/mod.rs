@@ -41,7 +41,7 @@ use run::Run;
 /// Options of `heddle papers`.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("peers", |peers| peers.default_values(["mpich", "openmpi", "impi"])))]
-pub(crate) struct PapersArgs {
+pub struct PapersArgs {
     /// The paper (default: all).
     #[arg(value_enum)]
     paper: Option<Paper>,
@@ -135,7 +135,7 @@ impl PapersArgs {
 /// # Errors
 ///
 /// If nothing can be measured or results cannot be written.
-pub(crate) fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
+pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
     let experiments = args.chosen()?;
     if args.list {
         experiments.iter().for_each(|experiment| print!("{}", page::listing(experiment)));

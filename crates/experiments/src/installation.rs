@@ -8,14 +8,14 @@ const LIBRARY: &str = "libmpi_abi.so.1";
 
 /// A prefix with Heddle's `bin` and `lib`.
 #[derive(Debug, Clone)]
-pub(crate) struct Installation {
+pub struct Installation {
     prefix: PathBuf,
 }
 
 impl Installation {
     /// Finds the prefix: the one given, else the one this program is part of, else `build` in the current
     /// directory.
-    pub(crate) fn find(given: Option<&Path>) -> Option<Self> {
+    pub fn find(given: Option<&Path>) -> Option<Self> {
         let candidates = match given {
             Some(prefix) => vec![prefix.to_path_buf()],
             None => {
@@ -28,17 +28,17 @@ impl Installation {
     }
 
     /// The prefix itself.
-    pub(crate) fn prefix(&self) -> &Path {
+    pub fn prefix(&self) -> &Path {
         &self.prefix
     }
 
     /// A program of the installation.
-    pub(crate) fn program(&self, name: &str) -> PathBuf {
+    pub fn program(&self, name: &str) -> PathBuf {
         self.prefix.join("bin").join(name)
     }
 
     /// The shared library, if it is there.
-    pub(crate) fn library(&self) -> Option<PathBuf> {
+    pub fn library(&self) -> Option<PathBuf> {
         ["lib", "lib64"].iter().map(|dir| self.prefix.join(dir).join(LIBRARY)).find(|path| path.exists())
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// An error that ends a benchmark run, or keeps one library out of it.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BenchError {
+pub enum BenchError {
     /// A file or folder could not be read or written.
     #[error("cannot {what} {}: {source}", path.display())]
     File {

@@ -58,7 +58,7 @@ use crate::rma_locks::{self, RmaLocksArgs};
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(mut_arg("peers", |peers| peers.default_values(["mpich", "mpich-vci", "openmpi", "impi", "impi-split"])))]
-pub(crate) struct BenchArgs {
+pub struct BenchArgs {
     #[command(subcommand)]
     other: Option<Other>,
     /// What to measure (default: everything).
@@ -150,7 +150,7 @@ impl BenchArgs {
 /// # Errors
 ///
 /// If nothing can be measured or results cannot be written.
-pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
+pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     match &args.other {
         Some(Other::Locks(args)) => return locks::run(args),
         Some(Other::RmaLocks(args)) => return rma_locks::run(args),

@@ -1,0 +1,26 @@
+#![deny(unsafe_code)]
+//! What `heddle bench` and `heddle papers` measure, and what they make of the figures: tables, pictures, and
+//! verdicts on targets and on the papers' statements.
+//!
+//! MPI is measured from outside, by programs that are compiled and started. The locks of `heddle-locks`,
+//! `heddle-sync` and `heddle-combining` are measured in this process, and the distributed ones are simulated
+//! by `heddle-rma-sim`. All measure in the same alternating rounds.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`mod@bench`] | `heddle bench`: MPI libraries beside each other |
+//! | `locks` | `heddle bench locks`: locks beside the other mutexes of this machine |
+//! | `rma_locks` | `heddle bench rma-locks`: the distributed locks, simulated |
+//! | [`papers`] | `heddle papers`: the papers' experiments, and their statements |
+//! | `report` | what they share: the machine, its load, rounds, targets, pictures |
+//! | `installation` | where Heddle is installed |
+
+pub mod bench;
+mod installation;
+mod locks;
+pub mod papers;
+mod report;
+mod rma_locks;
+
+pub use installation::Installation;
+pub use report::error::BenchError;
