@@ -1,4 +1,4 @@
-//! Notes the commit of the sources, for the pages of results (`src/report/commit.rs`).
+//! Notes the commit of the sources, for the pages of results (`src/harness/commit.rs`).
 
 use std::path::Path;
 use std::process::Command;

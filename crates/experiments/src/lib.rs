@@ -12,15 +12,19 @@
 //! | `locks` | `heddle bench locks`: locks beside the other mutexes of this machine |
 //! | `rma_locks` | `heddle bench rma-locks`: the distributed locks, simulated |
 //! | [`papers`] | `heddle papers`: the papers' experiments, and their statements |
-//! | `report` | what they share: the machine, its load, rounds, targets, pictures |
+//! | `harness` | what they share: alternating rounds, medians, the load by others, the files of a run |
+//! | `report` | charts, targets, verdicts |
 //! | `installation` | where Heddle is installed |
+//! | `error` | [`BenchError`] |
 
 pub mod bench;
+mod error;
+mod harness;
 mod installation;
 mod locks;
 pub mod papers;
 mod report;
 mod rma_locks;
 
+pub use error::BenchError;
 pub use installation::Installation;
-pub use report::error::BenchError;

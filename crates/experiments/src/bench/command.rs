@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::report::error::{BenchError, tail};
+use crate::error::{BenchError, tail};
 
 /// Runs a program to its end; its output is shown only if it fails.
 ///

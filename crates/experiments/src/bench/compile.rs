@@ -7,7 +7,7 @@ use std::process::Command;
 use super::command::finish;
 use super::library::Library;
 use super::subject::Subject;
-use crate::report::error::BenchError;
+use crate::error::BenchError;
 
 /// The folder with the benchmark's C sources: the given one, else `bench` here or beside the installation.
 ///

@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::SystemTime;
 
-use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 
 use super::library::{HEDDLE, Library};
 use super::participants::ParticipantArgs;
 use super::remains::Remains;
 use super::table::{Column, head, ratio};
-use crate::report::error::{BenchError, tail};
-use crate::report::machine::Machine;
-use crate::report::run::save;
+use crate::error::{BenchError, tail};
+use crate::harness::folder::{Folder, save};
+use crate::harness::machine::Machine;
+use crate::harness::record::{command_line, utc};
 
 /// The exit status of `run.py` on a machine without valgrind.
 const NO_VALGRIND: i32 = 77;
@@ -70,21 +70,20 @@ struct Results {
 pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
     let script = script(&args.participants.sources()?)?;
     let started = SystemTime::now();
-    let out = args.participants.out("instructions", started);
-    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    let folder = args.participants.folder("instructions", started)?;
     let mut results = Results {
-        command: std::env::args().collect(),
-        started: format_rfc3339_seconds(started).to_string(),
+        command: command_line(),
+        started: utc(started),
         machine: Machine::read(),
         libraries: Vec::new(),
         failures: BTreeMap::new(),
     };
     for library in args.participants.heddle(&[])? {
-        results.libraries.push(count(&script, &library, args, &out)?);
+        results.libraries.push(count(&script, &library, args, &folder)?);
     }
     for peer in args.participants.peers() {
         let library = peer.prepare(&args.participants.peers_dir);
-        match library.and_then(|library| count(&script, &library, args, &out)) {
+        match library.and_then(|library| count(&script, &library, args, &folder)) {
             Ok(counted) => results.libraries.push(counted),
             Err(error) => {
                 eprintln!("heddle bench: going on without {}: {error}", peer.name());
@@ -92,11 +91,11 @@ pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
             }
         }
     }
-    save(&results, &out.join("results.json"))?;
+    save(&results, &folder.file("results.json"))?;
     let table = render(&results);
-    let page = out.join("table.md");
-    fs::write(&page, &table).map_err(BenchError::file("write", &page))?;
-    println!("{table}\nresults: {}", out.display());
+    folder.write("table.md", &table)?;
+    println!("{table}");
+    folder.announce();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -112,10 +111,10 @@ fn count(
     script: &Path,
     library: &Library,
     args: &InstructionsArgs,
-    out: &Path,
+    folder: &Folder,
 ) -> Result<Counted, BenchError> {
     eprintln!("counting {}", library.name);
-    let file = out.join(format!("counts-{}.json", library.file_name()));
+    let file = folder.file(&format!("counts-{}.json", library.file_name()));
     let launcher = std::iter::once(library.mpiexec.as_os_str())
         .chain(library.launch_arguments.iter().map(std::ffi::OsString::as_os_str))
         .map(|word| quoted(&word.to_string_lossy()))

@@ -18,8 +18,9 @@ use super::record::Line;
 use super::remains::Remains;
 use super::subject::Subject;
 use super::sweep;
-use crate::report::error::{BenchError, tail};
-use crate::report::load::{Load, LoadMeter};
+use crate::error::{BenchError, tail};
+use crate::harness::interrupts::Interrupts;
+use crate::harness::load::{Load, LoadMeter};
 
 /// Time for a launcher to end its ranks after SIGTERM, and for everything to vanish after SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
@@ -61,6 +62,7 @@ pub(crate) struct Run {
 pub(crate) struct Runner {
     events: Receiver<Event>,
     to_events: Sender<Event>,
+    interrupts: Interrupts,
     number: u64,
     limit: Duration,
 }
@@ -83,11 +85,16 @@ impl Runner {
     pub(crate) fn new(limit: Duration) -> Result<Self, BenchError> {
         let (to_events, events) = channel();
         let to_handler = to_events.clone();
-        ctrlc::set_handler(move || {
+        let interrupts = Interrupts::take_over(move || {
             // The receiver is gone only when the program is about to end anyway.
             let _ = to_handler.send(Event::Interrupted);
         })?;
-        Ok(Self { events, to_events, number: 0, limit })
+        Ok(Self { events, to_events, interrupts, number: 0, limit })
+    }
+
+    /// The user's interruptions.
+    pub(crate) fn interrupts(&self) -> &Interrupts {
+        &self.interrupts
     }
 
     /// Launches `program` for `case` and waits until it is over.

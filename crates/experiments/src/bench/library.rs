@@ -7,8 +7,8 @@ use heddle_model::OWN;
 
 use super::case::Case;
 use super::subject::Subject;
+use crate::error::BenchError;
 use crate::installation::Installation;
-use crate::report::error::BenchError;
 
 /// The name under which Heddle stands in results.
 pub(crate) const HEDDLE: &str = "heddle";

@@ -1,8 +1,7 @@
 //! `heddle bench`: the same C programs, run for Heddle and for other libraries in turn.
 //!
-//! Machines change from one minute to the next, so libraries are compared only within one run: every round
-//! runs each case for each library, one directly after the other, beginning with another library each time.
-//! Results are on disk after every launch.
+//! Machines change from one minute to the next, so libraries are compared only within one run, in which they
+//! take turns at every case (`harness/alternation.rs`). Results are on disk after every launch.
 
 mod beside_targets;
 pub(crate) mod case;
@@ -14,6 +13,7 @@ pub(crate) mod figures;
 mod graph500;
 mod instructions;
 pub(crate) mod launch;
+pub(crate) mod lengths;
 pub(crate) mod library;
 mod overview;
 pub(crate) mod participants;
@@ -29,29 +29,28 @@ mod targets;
 mod thread_targets;
 mod window_targets;
 
-use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use case::{Case, Effort, Scale};
+use case::{Case, Scale};
 use cases::cases;
 use compile::Programs;
 use instructions::InstructionsArgs;
 use launch::Runner;
+use lengths::LengthArgs;
 use library::Library;
 use participants::ParticipantArgs;
-use record::{Failure, Participant, Results};
+use record::{Participant, Results};
 use session::{Compiled, Session};
 use subject::{Topic, topics};
 
+use crate::error::BenchError;
+use crate::harness::alternation::Failure;
+use crate::harness::folder::{exit_status, save};
+use crate::harness::machine::Machine;
 use crate::locks::{self, LocksArgs};
-use crate::report::error::BenchError;
-use crate::report::machine::Machine;
-use crate::report::png;
-use crate::report::run::{INTERRUPTED, save, seconds};
-use crate::report::target::{Verdict, number};
+use crate::report::target::{Verdict, count};
 use crate::rma_locks::{self, RmaLocksArgs};
 
 /// Options of `heddle bench`.
@@ -82,18 +81,8 @@ pub struct BenchArgs {
     /// grows in rank 0 for a unit of its work.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pvars: Vec<String>,
-    /// Rounds over all libraries.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// Repetitions in each launch.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
-    reps: Option<u32>,
-    /// Seconds of a repetition.
-    #[arg(long, value_parser = seconds)]
-    seconds: Option<f64>,
-    /// Seconds after which a launch is ended.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
+    #[command(flatten)]
+    lengths: LengthArgs,
     /// The picture as PNG too (needs rsvg-convert).
     #[arg(long)]
     png: bool,
@@ -127,16 +116,6 @@ impl BenchArgs {
         }
     }
 
-    fn effort(&self) -> Effort {
-        let usual = self.scale().effort();
-        Effort {
-            rounds: self.rounds.unwrap_or(usual.rounds),
-            reps: self.reps.unwrap_or(usual.reps),
-            seconds: self.seconds.unwrap_or(usual.seconds),
-            ..usual
-        }
-    }
-
     fn cases(&self) -> Vec<Case> {
         let wanted = |case: &Case| {
             self.subjects.is_empty() || self.subjects.iter().any(|topic| topic.holds(case.subject))
@@ -166,49 +145,36 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     }
     let sources = args.participants.sources()?;
     let started = SystemTime::now();
-    let out = args.participants.out("bench", started);
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;
-    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    let folder = args.participants.folder("bench", started)?;
     let results = Results::begin(
         started,
         Machine::read(),
         libraries.iter().map(|pair| Participant::from(&pair.0)).collect(),
         failures,
     );
-    let mut runner = Runner::new(Duration::from_secs(args.timeout))?;
-    let mut session = Session {
-        effort: args.effort(),
-        runner: &mut runner,
-        cases,
+    eprintln!("{}", results.run.machine.sentence());
+    let effort = args.lengths.effort(args.scale().effort());
+    let session = Session {
+        effort,
+        runner: &mut Runner::new(args.lengths.timeout())?,
         sweep: args.participants.sweep(&sources),
-        libraries,
         results,
         conclude: |results| results.targets = targets::check(&results.summary),
-        file: out.join("results.json"),
-        timeouts: HashMap::new(),
+        file: folder.file("results.json"),
     };
-    eprintln!("{}", session.results.machine.sentence());
-    let interrupted = session.rounds()?;
-    session.results.complete = !interrupted;
-    save(&session.results, &session.file)?;
-    let page = out.join("table.md");
-    fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
-    let picture = out.join("picture.svg");
-    picture::draw(&session.results, &picture)?;
-    if let Some(file) = args.overview.as_ref().filter(|_| session.results.complete) {
-        overview::draw(&session.results, session.effort.rounds, file)?;
+    let results = session.run(cases, libraries)?;
+    save(&results, &folder.file("results.json"))?;
+    folder.write("table.md", &table::render(&results))?;
+    folder.picture("picture.svg", args.png, |path| picture::draw(&results, path))?;
+    if let Some(file) = args.overview.as_ref().filter(|_| results.run.complete) {
+        overview::draw(&results, effort.rounds, file)?;
     }
-    if args.png {
-        png::beside(&picture)?;
-    }
-    conclude(&session.results, &out);
-    let met = session.results.targets.iter().all(|target| target.verdict == Verdict::Pass);
-    Ok(match (interrupted, args.check && !met) {
-        (true, _) => ExitCode::from(INTERRUPTED),
-        (false, true) => ExitCode::FAILURE,
-        (false, false) => ExitCode::SUCCESS,
-    })
+    conclude(&results);
+    folder.announce();
+    let met = count(&results.targets, Verdict::Pass) == results.targets.len();
+    Ok(exit_status(results.run.complete, met || !args.check))
 }
 
 /// The libraries that can be measured, each with its compiled programs.
@@ -223,18 +189,11 @@ fn prepare(
 }
 
 /// The last words on the terminal.
-fn conclude(results: &Results, out: &Path) {
-    let count = |wanted| results.targets.iter().filter(|target| target.verdict == wanted).count();
+fn conclude(results: &Results) {
     for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {
-        let shown = |value: Option<f64>| value.map_or("-".to_owned(), number);
-        println!(
-            "missed: {}: {} {}, limit {}",
-            target.what,
-            shown(target.measured),
-            target.unit,
-            shown(target.limit)
-        );
+        println!("{}", target.miss());
     }
+    let count = |verdict| count(&results.targets, verdict);
     println!(
         "targets: {} met, {} missed, {} not measured; launches that failed: {}",
         count(Verdict::Pass),
@@ -242,5 +201,4 @@ fn conclude(results: &Results, out: &Path) {
         count(Verdict::NotMeasured),
         results.failures.len()
     );
-    println!("results: {}", out.display());
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::picture::{Axis, Question, colour, one_thread, question, threads_row};
 use super::record::Results;
+use crate::error::BenchError;
 use crate::report::chart::Picture;
-use crate::report::error::BenchError;
 
 /// Three panels of this size side by side are as wide as a README is shown.
 const PANEL: (u32, u32) = (320, 250);
@@ -46,14 +46,14 @@ fn title(library: &str) -> String {
 ///
 /// If the file cannot be written.
 pub(crate) fn draw(results: &Results, rounds: u32, path: &Path) -> Result<(), BenchError> {
-    let machine = &results.machine;
+    let machine = &results.run.machine;
     let heading = format!(
         "{}, {} cores, {}{}; {}, medians of {rounds} rounds, MPI_THREAD_MULTIPLE, 8 bytes",
         machine.processor,
         machine.cores,
         machine.kernel,
         if machine.virtual_machine { ", virtual machine" } else { "" },
-        results.started.split('T').next().unwrap_or_default(),
+        results.run.started.split('T').next().unwrap_or_default(),
     );
     let names = results.libraries.iter().map(|library| &library.name);
     let legend = names.map(|name| (title(name), colour(name))).collect();

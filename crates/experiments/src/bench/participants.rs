@@ -8,8 +8,8 @@ use super::library::Library;
 use super::peers::Peer;
 use super::session::Prepared;
 use super::sweep;
-use crate::report::error::BenchError;
-use crate::report::run::results_folder;
+use crate::error::BenchError;
+use crate::harness::folder::Folder;
 
 /// Options that `heddle bench` and `heddle bench instructions` share. Each sets its default for `--peers`.
 #[derive(Debug, clap::Args)]
@@ -84,9 +84,13 @@ impl ParticipantArgs {
         sweep::Program::new(self.prefix.as_deref(), sources, &self.peers_dir.join("programs"))
     }
 
-    /// The folder for the results of the benchmark `name`, which began at `started`.
-    pub(crate) fn out(&self, name: &str, started: SystemTime) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| results_folder(name, started))
+    /// Creates the folder for the results of the benchmark `name`, which began at `started`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Folder::create`].
+    pub(crate) fn folder(&self, name: &str, started: SystemTime) -> Result<Folder, BenchError> {
+        Folder::create(self.out.as_deref(), name, started)
     }
 }
 

@@ -11,7 +11,7 @@ use super::case::{Case, Comms};
 use super::command::finish;
 use super::library::Library;
 use super::subject::Subject;
-use crate::report::error::BenchError;
+use crate::error::BenchError;
 
 /// Libraries that Heddle is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -7,8 +7,8 @@ use plotters::style::RGBColor;
 
 use super::case::Beside;
 use super::record::{Figure, Key, Results, Row};
+use crate::error::BenchError;
 use crate::report::chart::{self, PANEL, Picture, Series};
-use crate::report::error::BenchError;
 
 /// The quantity along a panel's horizontal axis.
 #[derive(Debug, Clone, Copy)]
@@ -181,7 +181,7 @@ pub(crate) fn draw(results: &Results, path: &Path) -> Result<(), BenchError> {
     let panels = QUESTIONS.iter().filter_map(|question| question.panel(&results.summary)).collect();
     let names = results.libraries.iter().map(|library| &library.name);
     let legend = names.map(|name| (name.clone(), colour(name))).collect();
-    Picture { heading: results.machine.sentence(), legend, panel: PANEL, panels }.draw(path)
+    Picture { heading: results.run.machine.sentence(), legend, panel: PANEL, panels }.draw(path)
 }
 
 impl Question {

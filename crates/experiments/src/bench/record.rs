@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 
 use super::case::Beside;
 use super::library::Library;
-use crate::report::commit::COMMIT;
-use crate::report::load::Load;
-use crate::report::machine::Machine;
-use crate::report::rounds::{ENOUGH_ROUNDS, interval, median};
+use crate::harness::alternation::Failure;
+use crate::harness::commit::COMMIT;
+use crate::harness::load::Load;
+use crate::harness::machine::Machine;
+use crate::harness::record::{RunFacts, VERSION};
+use crate::harness::rounds::{OverRounds, median, mostly_disturbed};
 use crate::report::target::Target;
 
 /// Shares of the threads in the work, where 1 is the mean.
@@ -162,19 +163,6 @@ pub(crate) struct Measurement {
     pub(crate) line: Line,
 }
 
-/// A launch that gave no result, or not all.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Failure {
-    /// The library's short name.
-    pub(crate) library: String,
-    /// Counted from 1; 0 for a library that could not be prepared at all.
-    pub(crate) round: u32,
-    /// Which launch.
-    pub(crate) case: String,
-    /// The reason.
-    pub(crate) how: String,
-}
-
 /// A library that took part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Participant {
@@ -230,7 +218,7 @@ pub(crate) struct Figure {
 impl Figure {
     /// Returns true if most rounds were disturbed.
     pub(crate) fn doubtful(&self) -> bool {
-        self.disturbed * 2 > self.rounds
+        mostly_disturbed(self.disturbed, self.rounds)
     }
 }
 
@@ -253,14 +241,9 @@ pub(crate) struct Results {
     /// The commit that it was built from.
     #[serde(default)]
     pub(crate) commit: String,
-    /// The command line.
-    pub(crate) command: Vec<String>,
-    /// When it began (UTC).
-    pub(crate) started: String,
-    /// True if every launch was made.
-    pub(crate) complete: bool,
-    /// The machine.
-    pub(crate) machine: Machine,
+    /// The run; it is complete if every launch was made.
+    #[serde(flatten)]
+    pub(crate) run: RunFacts,
     /// The libraries that took part.
     pub(crate) libraries: Vec<Participant>,
     /// Every launch's lines.
@@ -282,12 +265,9 @@ impl Results {
         failures: Vec<Failure>,
     ) -> Self {
         Self {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: VERSION.to_owned(),
             commit: COMMIT.to_owned(),
-            command: std::env::args().collect(),
-            started: format_rfc3339_seconds(started).to_string(),
-            complete: false,
-            machine,
+            run: RunFacts::begin(started, machine),
             libraries,
             measurements: Vec::new(),
             failures,
@@ -299,14 +279,16 @@ impl Results {
 
 /// Medians over the rounds, a row a key; rows in the keys' order.
 pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
-    let mut groups: BTreeMap<&Key, BTreeMap<&str, Vec<&Measurement>>> = BTreeMap::new();
-    for measurement in measurements.iter().filter(|m| m.line.value.is_some() && m.line.wrong_bytes == 0) {
+    type Libraries<'a> = BTreeMap<&'a str, Vec<(f64, &'a Measurement)>>;
+    let mut groups: BTreeMap<&Key, Libraries<'_>> = BTreeMap::new();
+    for measurement in measurements.iter().filter(|m| m.line.wrong_bytes == 0) {
+        let Some(value) = measurement.line.value else { continue };
         let libraries = groups.entry(&measurement.line.key).or_default();
-        libraries.entry(&measurement.library).or_default().push(measurement);
+        libraries.entry(&measurement.library).or_default().push((value, measurement));
     }
     let mut rows = Vec::new();
     for (key, libraries) in groups {
-        let unit = libraries.values().flatten().next().map(|m| m.line.unit.clone()).unwrap_or_default();
+        let unit = libraries.values().flatten().next().map(|(_, m)| m.line.unit.clone()).unwrap_or_default();
         let figures = libraries
             .into_iter()
             .filter_map(|(name, list)| Some((name.to_owned(), figure(&list)?)))
@@ -316,20 +298,19 @@ pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
     rows
 }
 
-fn figure(measurements: &[&Measurement]) -> Option<Figure> {
-    let undisturbed: Vec<_> = measurements.iter().copied().filter(|m| !m.load.disturbs()).collect();
-    let used = if undisturbed.len() >= ENOUGH_ROUNDS { &undisturbed } else { measurements };
-    let values: Vec<f64> = used.iter().filter_map(|m| m.line.value).collect();
+fn figure(values: &[(f64, &Measurement)]) -> Option<Figure> {
+    let OverRounds { used, median: middle, low, high, interval, disturbed } =
+        OverRounds::of(values, |measurement| measurement.load)?;
     Some(Figure {
-        median: median(values.iter().copied())?,
-        low: values.iter().copied().fold(f64::INFINITY, f64::min),
-        high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        interval: interval(values.iter().copied()),
-        rounds: values.len(),
-        disturbed: used.iter().filter(|m| m.load.disturbs()).count(),
+        median: middle,
+        low,
+        high,
+        interval,
+        rounds: used.len(),
+        disturbed,
         calm: median(used.iter().filter_map(|m| m.line.calm)),
         share_min: median(used.iter().filter_map(|m| m.line.share?.min)),
-        more: further(used),
+        more: further(&used),
         probe_ns: median(used.iter().flat_map(|m| m.line.probe_ns.iter().copied())),
     })
 }
@@ -346,7 +327,7 @@ fn further(measurements: &[&Measurement]) -> BTreeMap<String, f64> {
 #[cfg(test)]
 mod tests {
     use super::{Line, Measurement, summarise};
-    use crate::report::load::Load;
+    use crate::harness::load::Load;
 
     const LINE: &str = r#"{"bench":"rate","version":"X 1","level":"single","provided":"single","ranks":2,
         "pinned":true,"size":8,"threads":1,"comms":"shared","window":128,"op":"isend","seconds":0.4,"value":5,
@@ -373,25 +354,6 @@ mod tests {
         assert_eq!((figure.median, figure.low, figure.high, figure.rounds), (4.0, 3.0, 100.0, 3));
         assert_eq!(figure.probe_ns, Some(100.0));
         assert_eq!(figure.more, [("jain".to_owned(), 0.5)].into());
-    }
-
-    #[test]
-    fn disturbed_rounds_are_left_out_only_if_enough_others_remain() {
-        let disturbed = |mut m: Measurement| {
-            m.load.others = 0.5;
-            m
-        };
-        let mut rounds = vec![
-            measured(1, 3.0),
-            measured(2, 4.0),
-            disturbed(measured(3, 1.0)),
-            disturbed(measured(4, 1.0)),
-        ];
-        let few = summarise(&rounds);
-        assert_eq!((few[0].figures["x"].median, few[0].figures["x"].rounds), (2.0, 4));
-        rounds.push(measured(5, 5.0));
-        let enough = summarise(&rounds);
-        assert_eq!((enough[0].figures["x"].median, enough[0].figures["x"].disturbed), (4.0, 0));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use super::case::Beside;
 use super::figures::{best_peer, smaller_is_better};
 use super::library::HEDDLE;
 use super::record::{Figure, Results, Row};
-use crate::report::target::{Bound, Target, Verdict, number};
+use crate::harness::rounds::median;
+use crate::report::target::{Target, Verdict, number, shown};
 
 /// A column of a table.
 pub(super) struct Column {
@@ -58,9 +59,9 @@ pub(super) fn ratio(heddle: Option<f64>, best: Option<(&str, f64)>) -> String {
 pub(crate) fn render(results: &Results) -> String {
     let mut page = String::from("# Heddle and other MPI libraries\n\n");
     let rounds = results.measurements.iter().map(|m| m.round).max().unwrap_or(0);
-    let state = if results.complete { "" } else { " **Interrupted: not every launch was made.**" };
+    let state = if results.run.complete { "" } else { " **Interrupted: not every launch was made.**" };
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
-    let _ = writeln!(page, "{}\n", results.machine.sentence());
+    let _ = writeln!(page, "{}\n", results.run.machine.sentence());
     let _ = writeln!(
         page,
         "{}, {rounds} round(s) over all libraries, alternating; medians, without the rounds in which others used the \
@@ -69,7 +70,7 @@ pub(crate) fn render(results: &Results) -> String {
          thread's share of the mean, where 1 is fair. Further figures, where \
          several took part: Jain's index of their shares (`jain`, 1 is fair), the longest unit of work (`longest_us`), \
          and a subject's own.\n",
-        results.started
+        results.run.started
     );
     versions(&mut page, results);
     targets(&mut page, &results.targets);
@@ -91,8 +92,6 @@ fn versions(page: &mut String, results: &Results) {
 fn targets(page: &mut String, targets: &[Target]) {
     page.push_str("## Targets\n\n| target | Heddle | limit | from | |\n|---|---:|---:|---|---|\n");
     for target in targets {
-        let sign = if target.bound == Bound::AtMost { "≤" } else { "≥" };
-        let shown = |value: Option<f64>| value.map_or("-".to_owned(), number);
         let verdict = match target.verdict {
             Verdict::Pass => "pass",
             Verdict::Fail => "**FAIL**",
@@ -100,10 +99,11 @@ fn targets(page: &mut String, targets: &[Target]) {
         };
         let _ = writeln!(
             page,
-            "| {} | {} {} | {sign} {} | {} | {verdict} |",
+            "| {} | {} {} | {} {} | {} | {verdict} |",
             target.what,
             shown(target.measured),
             target.unit,
+            target.bound.sign(),
             shown(target.limit),
             target.basis
         );
@@ -205,8 +205,8 @@ fn one_row(page: &mut String, results: &Results, row: &Row) {
     }
     let heddle = row.figures.get(HEDDLE).map(|figure| figure.median);
     let ratio = ratio(heddle, best_peer(row));
-    let probe = crate::report::rounds::median(row.figures.values().filter_map(|figure| figure.probe_ns));
-    let _ = writeln!(page, " {ratio} | {} |", probe.map_or("-".to_owned(), number));
+    let probe = median(row.figures.values().filter_map(|figure| figure.probe_ns));
+    let _ = writeln!(page, " {ratio} | {} |", shown(probe));
 }
 
 fn cell(figure: &Figure, threads: u32) -> String {
@@ -234,7 +234,7 @@ fn failures(page: &mut String, results: &Results) {
     page.push_str("## Failures\n\n");
     for failure in &results.failures {
         let how = failure.how.replace('\n', " / ");
-        let _ = writeln!(page, "- {} round {}, {}: {how}", failure.library, failure.round, failure.case);
+        let _ = writeln!(page, "- {} round {}, {}: {how}", failure.system, failure.round, failure.case);
     }
     for line in wrong {
         let _ = writeln!(page, "- {line}");

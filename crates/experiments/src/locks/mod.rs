@@ -1,10 +1,9 @@
 //! `heddle bench locks`: the locks of `heddle-locks` and the combining of `heddle-combining` beside the other
 //! mutexes of this machine.
 //!
-//! Every round measures each cell (an experiment with a number of threads) for all locks, one directly after
-//! the other, beginning with another lock each time, so that a machine whose speed changes treats them alike.
-//! A figure is the median over the rounds. Every cell makes a new lock: a bias that was revoked or a thread
-//! that was chosen must not spoil the next. Threads are left where the system puts them, as in programs.
+//! The locks take turns at each cell, an experiment with a number of threads (`harness/alternation.rs`).
+//! Every turn makes a new lock: a bias that was revoked or a thread that was chosen must not spoil the next.
+//! Threads are left where the system puts them, as in programs.
 
 mod combined;
 mod contender;
@@ -15,30 +14,25 @@ mod picture;
 mod probe;
 mod pthread;
 mod record;
+mod session;
 mod table;
 mod targets;
 mod team;
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use heddle_platform::atomic::{AtomicBool, Ordering};
-use humantime::format_rfc3339_seconds;
-use indicatif::{ProgressBar, ProgressStyle};
-
-use crate::report::error::BenchError;
-use crate::report::load::LoadMeter;
-use crate::report::machine::Machine;
-use crate::report::png;
-use crate::report::run::save;
-use crate::report::run::{INTERRUPTED, results_folder, seconds};
-use crate::report::target::Verdict;
+use crate::error::BenchError;
+use crate::harness::folder::{Folder, exit_status};
+use crate::harness::machine::Machine;
+use crate::harness::options::seconds;
+use crate::harness::record::{RunFacts, VERSION};
+use crate::report::target::{Verdict, count};
 use contender::Contender;
 use experiments::{Experiment, Metric, Sample};
-use record::{Measurement, Participant, Results, summarise};
+use record::{Participant, Results};
+use session::Session;
 use team::Effort;
 
 /// The largest number of threads that can be asked for.
@@ -143,15 +137,11 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
         ));
     }
     let started = SystemTime::now();
-    let out = args.out.clone().unwrap_or_else(|| results_folder("locks", started));
-    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    let folder = Folder::create(args.out.as_deref(), "locks", started)?;
     let effort = args.effort();
     let results = Results {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args().collect(),
-        started: format_rfc3339_seconds(started).to_string(),
-        complete: false,
-        machine: Machine::read(),
+        version: VERSION.to_owned(),
+        run: RunFacts::begin(started, Machine::read()),
         rounds: args.rounds(),
         iterations: effort.iterations,
         seconds: effort.window.as_secs_f64(),
@@ -160,25 +150,14 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
         summary: Vec::new(),
         targets: Vec::new(),
     };
-    eprintln!("{}", results.machine.sentence());
-    let mut session = Session { effort, locks, cells, results, file: out.join("results.json") };
-    let complete = session.rounds()?;
-    let results = &session.results;
-    let page = out.join("table.md");
-    fs::write(&page, table::render(results)).map_err(BenchError::file("write", &page))?;
-    let picture = out.join("picture.svg");
-    picture::draw(results, &picture)?;
-    if args.png {
-        png::beside(&picture)?;
-    }
-    print!("{}", table::conclusion(results));
-    println!("results: {}", out.display());
-    let met = results.targets.iter().all(|target| target.verdict != Verdict::Fail);
-    Ok(match (complete, args.check && !met) {
-        (false, _) => ExitCode::from(INTERRUPTED),
-        (true, true) => ExitCode::FAILURE,
-        (true, false) => ExitCode::SUCCESS,
-    })
+    eprintln!("{}", results.run.machine.sentence());
+    let results = Session::new(effort, &locks, results, folder.file("results.json")).run(cells)?;
+    folder.write("table.md", &table::render(&results))?;
+    folder.picture("picture.svg", args.png, |path| picture::draw(&results, path))?;
+    print!("{}", table::conclusion(&results));
+    folder.announce();
+    let met = count(&results.targets, Verdict::Fail) == 0;
+    Ok(exit_status(results.run.complete, met || !args.check))
 }
 
 /// A thread's turn at a lock in the lock-latency experiment, in nanoseconds: threads over rate. `None`
@@ -203,83 +182,4 @@ fn one_figure(
     let effort = Effort { iterations, window: limit, limit };
     let Sample(figures) = Contender::named(lock)?.measure(experiment, threads, &effort)?;
     figures.into_iter().find(|(found, _)| *found == metric).map(|(_, value)| value)
-}
-
-/// A run in progress.
-struct Session {
-    effort: Effort,
-    locks: Vec<&'static Contender>,
-    cells: Vec<(Experiment, usize)>,
-    results: Results,
-    file: PathBuf,
-}
-
-impl Session {
-    /// All rounds; false if the user interrupted.
-    fn rounds(&mut self) -> Result<bool, BenchError> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let to_handler = Arc::clone(&interrupted);
-        ctrlc::set_handler(move || to_handler.store(true, Ordering::Relaxed))?;
-        let progress = ProgressBar::new(u64::from(self.results.rounds) * self.cells.len() as u64);
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} cells, {elapsed} gone, {eta} left: {msg}")
-        {
-            progress.set_style(style);
-        }
-        for round in 1..=self.results.rounds {
-            if progress.is_hidden() {
-                eprintln!("round {round} of {}", self.results.rounds);
-            }
-            for (experiment, threads) in self.cells.clone() {
-                progress.set_message(format!("round {round}, {}, {threads} threads", experiment.name()));
-                self.cell(round, experiment, threads, &interrupted);
-                if interrupted.load(Ordering::Relaxed) {
-                    progress.abandon_with_message("interrupted");
-                    self.save()?;
-                    return Ok(false);
-                }
-                progress.inc(1);
-            }
-            self.results.complete = round == self.results.rounds;
-            self.save()?;
-        }
-        progress.finish_and_clear();
-        Ok(true)
-    }
-
-    /// All locks once, beginning with another one each round.
-    fn cell(&mut self, round: u32, experiment: Experiment, threads: usize, interrupted: &AtomicBool) {
-        let probe_ns = probe::round_trip_ns();
-        let meter = LoadMeter::start();
-        let mut samples = Vec::new();
-        for turn in 0..self.locks.len() {
-            let lock = self.locks[(turn + round as usize - 1) % self.locks.len()];
-            if interrupted.load(Ordering::Relaxed) {
-                break;
-            }
-            if let Some(Sample(figures)) = lock.measure(experiment, threads, &self.effort) {
-                samples.push((lock.name, figures));
-            }
-        }
-        let load = meter.finish();
-        self.results.measurements.extend(samples.into_iter().map(|(lock, figures)| Measurement {
-            experiment,
-            threads,
-            lock: lock.to_owned(),
-            round,
-            load,
-            probe_ns,
-            figures: figures.into_iter().collect(),
-        }));
-    }
-
-    /// Brings the medians up to date and writes the file.
-    fn save(&mut self) -> Result<(), BenchError> {
-        self.results.summary = summarise(&self.results.measurements);
-        let all = targets::check(&self.results.summary, &self.locks, self.results.machine.cores);
-        // A figure that this run did not measure has no target.
-        self.results.targets =
-            all.into_iter().filter(|target| target.verdict != Verdict::NotMeasured).collect();
-        save(&self.results, &self.file)
-    }
 }

@@ -8,8 +8,8 @@ use plotters::style::{HSLColor, RGBColor};
 use super::contender::{CONTENDERS, Family};
 use super::experiments::{Experiment, Metric};
 use super::record::{Results, Row};
+use crate::error::BenchError;
 use crate::report::chart::{PANEL, Panel, Picture, Series};
-use crate::report::error::BenchError;
 
 /// The experiments that are shown, the figure of each, and whether its axis begins at zero.
 const PANELS: [(Experiment, Metric, bool); 9] = [
@@ -35,7 +35,8 @@ pub(crate) fn draw(results: &Results, path: &Path) -> Result<(), BenchError> {
         panel(results, results.summary.iter().filter(of_it).collect(), from_zero)
     });
     let legend = results.locks.iter().map(|lock| (lock.name.clone(), colour(&lock.name))).collect();
-    Picture { heading: results.machine.sentence(), legend, panel: PANEL, panels: panels.collect() }.draw(path)
+    Picture { heading: results.run.machine.sentence(), legend, panel: PANEL, panels: panels.collect() }
+        .draw(path)
 }
 
 /// One panel; nothing if nothing was measured for it.

@@ -8,7 +8,7 @@ use heddle_platform::{clock, hint};
 use heddle_sync::CachePadded;
 
 use super::team::{self, Until};
-use crate::report::rounds::median;
+use crate::harness::rounds::median;
 
 /// Round trips of a batch.
 const BATCH: u64 = 50;

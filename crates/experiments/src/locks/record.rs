@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::contender::{Contender, Family};
 use super::experiments::{Experiment, Metric};
-use crate::report::load::Load;
-use crate::report::machine::Machine;
-use crate::report::rounds::{ENOUGH_ROUNDS, median};
+use crate::harness::load::Load;
+use crate::harness::record::RunFacts;
+use crate::harness::rounds::{OverRounds, median, mostly_disturbed};
 use crate::report::target::Target;
 
 /// A lock that took part.
@@ -71,7 +71,7 @@ pub(crate) struct Figure {
 impl Figure {
     /// Returns true if most rounds were disturbed.
     pub(crate) fn doubtful(&self) -> bool {
-        self.disturbed * 2 > self.rounds
+        mostly_disturbed(self.disturbed, self.rounds)
     }
 }
 
@@ -112,14 +112,9 @@ impl Row {
 pub(crate) struct Results {
     /// This program's version.
     pub(crate) version: String,
-    /// The command line.
-    pub(crate) command: Vec<String>,
-    /// When it began (UTC).
-    pub(crate) started: String,
-    /// True if every cell was measured.
-    pub(crate) complete: bool,
-    /// The machine.
-    pub(crate) machine: Machine,
+    /// The run; it is complete if every cell was measured.
+    #[serde(flatten)]
+    pub(crate) run: RunFacts,
     /// Rounds that were wanted.
     pub(crate) rounds: u32,
     /// Iterations of a cell that counts them.
@@ -165,24 +160,22 @@ fn best_peer(metric: Metric, figures: &BTreeMap<String, Figure>) -> Option<Best>
 }
 
 fn figure(values: &[(f64, &Measurement)]) -> Option<Figure> {
-    let undisturbed: Vec<_> =
-        values.iter().copied().filter(|(_, measurement)| !measurement.load.disturbs()).collect();
-    let used = if undisturbed.len() >= ENOUGH_ROUNDS { &undisturbed } else { values };
+    let over = OverRounds::of(values, |measurement| measurement.load)?;
     Some(Figure {
-        median: median(used.iter().map(|(value, _)| *value))?,
-        low: used.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min),
-        high: used.iter().map(|(value, _)| *value).fold(f64::NEG_INFINITY, f64::max),
-        rounds: used.len(),
-        disturbed: used.iter().filter(|(_, measurement)| measurement.load.disturbs()).count(),
-        probe_ns: median(used.iter().filter_map(|(_, measurement)| measurement.probe_ns)),
+        median: over.median,
+        low: over.low,
+        high: over.high,
+        rounds: over.used.len(),
+        disturbed: over.disturbed,
+        probe_ns: median(over.used.iter().filter_map(|measurement| measurement.probe_ns)),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Measurement, summarise};
+    use crate::harness::load::Load;
     use crate::locks::experiments::{Experiment, Metric};
-    use crate::report::load::Load;
 
     fn measured(lock: &str, round: u32, others: f64, rate: f64) -> Measurement {
         Measurement {
@@ -212,13 +205,9 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_rounds_are_left_out_only_if_enough_others_remain() {
-        let mut rounds: Vec<_> = (1..=3).map(|round| measured("mutex", round, 0.0, 5.0)).collect();
-        rounds.push(measured("mutex", 4, 0.9, 1.0));
-        let figure = summarise(&rounds)[0].figures["mutex"].clone();
-        assert_eq!((figure.low, figure.rounds, figure.disturbed), (5.0, 3, 0));
-        rounds.remove(0);
-        let figure = summarise(&rounds)[0].figures["mutex"].clone();
-        assert_eq!((figure.low, figure.rounds, figure.disturbed), (1.0, 3, 1));
+    fn a_round_is_disturbed_by_the_load_beside_it() {
+        let rows = summarise(&[measured("mutex", 1, 0.0, 5.0), measured("mutex", 2, 0.9, 1.0)]);
+        let figure = &rows[0].figures["mutex"];
+        assert_eq!((figure.low, figure.rounds, figure.disturbed), (1.0, 2, 1));
     }
 }

@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 use super::experiments::Experiment;
 use super::record::{Results, Row};
-use crate::report::rounds::median;
-use crate::report::target::{Bound, Target, Verdict, number};
+use crate::harness::rounds::median;
+use crate::report::target::{Target, Verdict, count, number, shown};
 
 /// Renders the whole page.
 pub(crate) fn render(results: &Results) -> String {
     let mut page = String::from("# Heddle's locks and other mutexes\n\n");
-    let state = if results.complete { "" } else { " **Interrupted: not every cell was measured.**" };
+    let state = if results.run.complete { "" } else { " **Interrupted: not every cell was measured.**" };
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
-    let _ = writeln!(page, "{}\n", results.machine.sentence());
+    let _ = writeln!(page, "{}\n", results.run.machine.sentence());
     let _ = writeln!(
         page,
         "{}, {} rounds over all cells, the locks of a cell one directly after the other; {} iterations where they are \
          counted, {} s where time is; medians, without the rounds in which others used the machine where three or \
          more remain, with `*` where they had to be used.{state} In parentheses: the figure as a multiple of the best \
          of pthread's, parking_lot's and std's mutex.\n",
-        results.started, results.rounds, results.iterations, results.seconds
+        results.run.started, results.rounds, results.iterations, results.seconds
     );
     targets(&mut page, &results.targets);
     for rows in results.summary.chunk_by(|a, b| a.experiment == b.experiment) {
@@ -32,17 +32,9 @@ pub(crate) fn render(results: &Results) -> String {
 pub(crate) fn conclusion(results: &Results) -> String {
     let mut text = String::new();
     for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {
-        let _ = writeln!(
-            text,
-            "missed: {}: {} {}, limit {} ({})",
-            target.what,
-            shown(target.measured),
-            target.unit,
-            shown(target.limit),
-            target.basis
-        );
+        let _ = writeln!(text, "{} ({})", target.miss(), target.basis);
     }
-    let count = |wanted| results.targets.iter().filter(|target| target.verdict == wanted).count();
+    let count = |verdict| count(&results.targets, verdict);
     let _ = writeln!(text, "targets: {} met, {} missed", count(Verdict::Pass), count(Verdict::Fail));
     let figures = || results.summary.iter().flat_map(|row| row.figures.values());
     let doubtful = figures().filter(|figure| figure.doubtful()).count();
@@ -53,23 +45,19 @@ pub(crate) fn conclusion(results: &Results) -> String {
     text
 }
 
-fn shown(value: Option<f64>) -> String {
-    value.map_or("-".to_owned(), number)
-}
-
 fn targets(page: &mut String, targets: &[Target]) {
     if targets.is_empty() {
         return;
     }
     page.push_str("## Targets\n\n| target | measured | limit | from | |\n|---|---:|---:|---|---|\n");
     for target in targets {
-        let sign = if target.bound == Bound::AtMost { "≤" } else { "≥" };
         let verdict = if target.verdict == Verdict::Pass { "met" } else { "**missed**" };
         let _ = writeln!(
             page,
-            "| {} | {} | {sign} {} {} | {} | {verdict} |",
+            "| {} | {} | {} {} {} | {} | {verdict} |",
             target.what,
             shown(target.measured),
+            target.bound.sign(),
             shown(target.limit),
             target.unit,
             target.basis

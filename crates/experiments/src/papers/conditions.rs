@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::bench::case::Effort;
 use crate::bench::record;
-use crate::report::load::DISTURBED;
+use crate::harness::load::DISTURBED;
 
 /// The mark of a figure that comes mostly from disturbed rounds.
 pub(super) const DOUBTFUL: char = '*';
@@ -52,7 +52,7 @@ pub(super) fn of_run(lengths: &Lengths, record: &record::Results) -> String {
         "unknown" | "" => "an unknown commit (built without git)".to_owned(),
         commit => format!("commit {commit}"),
     };
-    let unfinished = if record.complete { "" } else { ", interrupted" };
+    let unfinished = if record.run.complete { "" } else { ", interrupted" };
     format!("{}{unfinished}. Heddle {}, built from {commit}.", lengths.sentence(), record.version)
 }
 
@@ -94,8 +94,8 @@ mod tests {
     use super::{Lengths, disturbance, of_run};
     use crate::bench::case::Effort;
     use crate::bench::record::{Key, Line, Measurement, Results, summarise};
-    use crate::report::load::Load;
-    use crate::report::machine::Machine;
+    use crate::harness::load::Load;
+    use crate::harness::machine::Machine;
 
     /// A record with a measurement in each round, beside these shares of other programs.
     fn record(others: &[f64]) -> Results {
@@ -118,11 +118,11 @@ mod tests {
     fn the_lengths_and_the_commit_are_told() {
         let lengths = Lengths::from(Effort { rounds: 6, reps: 1, seconds: 0.2, warm: 0.05 });
         let mut record = record(&[]);
-        (record.commit, record.complete) = ("0123abc".to_owned(), true);
+        (record.commit, record.run.complete) = ("0123abc".to_owned(), true);
         let text = of_run(&lengths, &record);
         assert!(text.contains("6 rounds, in each 1 repetition of 0.2 s"), "{text}");
         assert!(text.contains("commit 0123abc") && !text.contains("interrupted"), "{text}");
-        (record.commit, record.complete) = ("unknown".to_owned(), false);
+        (record.commit, record.run.complete) = ("unknown".to_owned(), false);
         let text = of_run(&lengths, &record);
         assert!(text.contains("unknown commit") && text.contains("interrupted"), "{text}");
     }

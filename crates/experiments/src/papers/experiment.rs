@@ -1,8 +1,6 @@
 //! An experiment of a paper: the systems that it compares, what is launched, the pictures, and the paper's
 //! statements.
 
-use std::path::{Path, PathBuf};
-
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -104,14 +102,14 @@ pub(crate) struct Experiment {
 }
 
 impl Experiment {
-    /// The name of its files: paper and first name.
-    pub(super) fn file_name(&self) -> String {
+    /// Its name in the names of its files: paper and first name.
+    pub(super) fn name(&self) -> String {
         format!("{}-{}", self.paper.name(), self.names[0])
     }
 
-    /// One of its files in the folder `out`.
-    pub(super) fn file(&self, out: &Path, extension: &str) -> PathBuf {
-        out.join(self.file_name()).with_extension(extension)
+    /// The name of one of its files.
+    pub(super) fn file_name(&self, extension: &str) -> String {
+        format!("{}.{extension}", self.name())
     }
 }
 

@@ -140,9 +140,9 @@ mod tests {
 
     use super::Measured;
     use crate::bench::record::{Key, Line, Measurement, summarise};
+    use crate::harness::load::Load;
     use crate::papers::system::{System, alone, paper};
     use crate::papers::view::{Along, Quantity, View};
-    use crate::report::load::Load;
 
     const SYSTEMS: [System; 3] = [paper("A", "m-a"), paper("B", "m-b"), alone("C", "lock-c")];
     const RATE: View =

@@ -22,25 +22,28 @@ mod system;
 mod view;
 mod within;
 
-use std::fs;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::bench::case::Effort;
 use crate::bench::launch::Runner;
+use crate::bench::lengths::LengthArgs;
 use crate::bench::participants::ParticipantArgs;
 use crate::bench::session::Compiled;
-use crate::report::error::BenchError;
-use crate::report::machine::Machine;
-use crate::report::png;
-use crate::report::run::{INTERRUPTED, save, seconds};
+use crate::error::BenchError;
+use crate::harness::folder::{exit_status, save};
+use crate::harness::machine::Machine;
 use experiment::{Experiment, Paper, Points};
 use results::Results;
 use run::Run;
 
+/// The help of `--rounds`.
+const ROUNDS: &str = "Rounds over all systems; from 6 on, medians have an interval of 95 % confidence";
+
 /// Options of `heddle papers`.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("peers", |peers| peers.default_values(["mpich", "openmpi", "impi"])))]
+#[command(mut_arg("rounds", |rounds| rounds.help(ROUNDS)))]
 pub struct PapersArgs {
     /// The paper (default: all).
     #[arg(value_enum)]
@@ -59,18 +62,8 @@ pub struct PapersArgs {
     /// Numbers of threads, separated by commas (default: powers of two up to 16).
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=128))]
     threads: Vec<u32>,
-    /// Rounds over all systems; from 6 on, medians have an interval of 95 % confidence.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// Repetitions in each launch.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
-    reps: Option<u32>,
-    /// Seconds of a repetition.
-    #[arg(long, value_parser = seconds)]
-    seconds: Option<f64>,
-    /// Seconds after which a launch is ended.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
+    #[command(flatten)]
+    lengths: LengthArgs,
     /// The pictures as PNG too (needs rsvg-convert).
     #[arg(long)]
     png: bool,
@@ -113,13 +106,8 @@ impl PapersArgs {
         } else {
             Effort { rounds: 6, reps: 2, seconds: 0.2, warm: 0.05 }
         };
-        let seconds = self.seconds.unwrap_or(usual.seconds);
-        Effort {
-            rounds: self.rounds.unwrap_or(usual.rounds),
-            reps: self.reps.unwrap_or(usual.reps),
-            seconds,
-            warm: usual.warm.min(seconds),
-        }
+        let effort = self.lengths.effort(usual);
+        Effort { warm: effort.warm.min(effort.seconds), ..effort }
     }
 
     fn points(&self, machine: &Machine) -> Points {
@@ -143,8 +131,7 @@ pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
     }
     let machine = Machine::read();
     let started = SystemTime::now();
-    let out = args.participants.out("papers", started);
-    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    let folder = args.participants.folder("papers", started)?;
     eprintln!("{}", machine.sentence());
     let mut run = Run {
         args: &args.participants,
@@ -154,30 +141,27 @@ pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         machine,
         started,
         compiled: Compiled::new(),
-        runner: Runner::new(Duration::from_secs(args.timeout))?,
+        runner: Runner::new(args.lengths.timeout())?,
     };
-    let page = out.join("page.md");
     let mut all: Vec<(&Experiment, Results)> = Vec::new();
     let mut complete = true;
     for experiment in experiments {
-        eprintln!("{}: {}", experiment.file_name(), experiment.title);
-        let results = run.measure(experiment, &out)?;
-        complete = results.record.complete;
-        save(&results, &experiment.file(&out, "json"))?;
-        let picture = experiment.file(&out, "svg");
-        picture::draw(experiment, &results, &picture)?;
-        if args.png {
-            png::beside(&picture)?;
-        }
+        eprintln!("{}: {}", experiment.name(), experiment.title);
+        let file = folder.file(&experiment.file_name("json"));
+        let results = run.measure(experiment, &file)?;
+        complete = results.record.run.complete;
+        save(&results, &file)?;
+        let picture = experiment.file_name("svg");
+        folder.picture(&picture, args.png, |path| picture::draw(experiment, &results, path))?;
         all.push((experiment, results));
-        fs::write(&page, page::render(&all)).map_err(BenchError::file("write", &page))?;
+        folder.write("page.md", &page::render(&all))?;
         if !complete {
             break;
         }
     }
     print!("{}", page::summary(&all));
-    println!("results: {}", out.display());
-    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
+    folder.announce();
+    Ok(exit_status(complete, true))
 }
 
 #[cfg(test)]
@@ -224,7 +208,7 @@ mod tests {
         for experiment in all() {
             let cases = (experiment.cases)(&points);
             let labels: BTreeSet<String> = cases.iter().map(|case| case.label()).collect();
-            assert_eq!(labels.len(), cases.len(), "{}", experiment.file_name());
+            assert_eq!(labels.len(), cases.len(), "{}", experiment.name());
             let simulated = matches!(experiment.within, Within::Simulation(_));
             assert!(!cases.is_empty() || !matches!(experiment.within, Within::Nothing));
             assert!(!experiment.views.is_empty() && (!experiment.claims.is_empty() || simulated));
@@ -235,7 +219,7 @@ mod tests {
     fn names_in_pictures_are_different_whatever_the_case_of_letters() {
         for experiment in all() {
             let names: BTreeSet<_> = experiment.systems.iter().map(|it| it.name().to_lowercase()).collect();
-            assert_eq!(names.len(), experiment.systems.len(), "{}", experiment.file_name());
+            assert_eq!(names.len(), experiment.systems.len(), "{}", experiment.name());
         }
     }
 

@@ -43,8 +43,8 @@ pub(super) fn render(all: &[(&Experiment, Results)]) -> String {
         "{}; {} UTC. {}\n\nMedians over the rounds; in brackets the interval of 95 % confidence, where there are enough \
          rounds for one. A statement is *not testable here* if the machine has too few cores for its threads, or no levels \
          of them where it is about such; the figures then stand beside it all the same.\n",
-        record.machine.sentence(),
-        record.started.replace('T', " ").chars().take(16).collect::<String>(),
+        record.run.machine.sentence(),
+        record.run.started.replace('T', " ").chars().take(16).collect::<String>(),
         conditions::of_run(&first.lengths, record)
     );
     page.push_str(&counts(all));
@@ -105,7 +105,7 @@ fn of_experiment(page: &mut String, experiment: &Experiment, results: &Results) 
     if !disturbance.is_empty() && !matches!(experiment.within, Within::Simulation(_)) {
         let _ = writeln!(page, "\n{disturbance}");
     }
-    let name = experiment.file_name();
+    let name = experiment.name();
     let _ =
         writeln!(page, "\n![{}]({name}.svg)\n\nAll figures: [{name}.json]({name}.json).\n", experiment.title);
     let systems = experiment.systems.iter().filter(|system| system.label != system.settings);
@@ -120,7 +120,7 @@ fn of_experiment(page: &mut String, experiment: &Experiment, results: &Results) 
         let _ = writeln!(
             page,
             "Failed: {}, round {}, {}: {}",
-            failure.library, failure.round, failure.case, failure.how
+            failure.system, failure.round, failure.case, failure.how
         );
     }
 }

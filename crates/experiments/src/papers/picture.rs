@@ -9,8 +9,8 @@ use super::measured::{Measured, Point};
 use super::results::Results;
 use super::system::{BEST_PEER, DEFAULT, Form, System};
 use super::view::{Quantity, View};
+use crate::error::BenchError;
 use crate::report::chart::{PANEL, Panel, Picture, Series};
-use crate::report::error::BenchError;
 
 /// Draws the pictures into the SVG file `path`.
 ///
@@ -23,7 +23,7 @@ pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> R
     let panels: Vec<Panel> =
         experiment.views.iter().filter_map(|view| panel(&measured, view, &curves)).collect();
     let shown = |colour| panels.iter().flat_map(|panel| &panel.series).any(|one| one.colour == colour);
-    let cores = results.record.machine.cores;
+    let cores = results.record.run.machine.cores;
     let heading = format!("{}: {} ({cores} cores)", experiment.paper.name(), experiment.title);
     let legend = curves.iter().filter(|(_, colour)| shown(*colour));
     let name = |label: &str| {

@@ -1,6 +1,5 @@
 //! Measures an experiment and compares the figures with the paper's statements.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,8 +15,8 @@ use crate::bench::library::{HEDDLE, Library};
 use crate::bench::participants::ParticipantArgs;
 use crate::bench::record::{self, Participant, Row, summarise};
 use crate::bench::session::{self, Compiled, Session};
-use crate::report::error::BenchError;
-use crate::report::machine::Machine;
+use crate::error::BenchError;
+use crate::harness::machine::Machine;
 use crate::report::verdict::Verdict;
 
 /// The parts that all experiments of a run share.
@@ -33,8 +32,8 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Measures an experiment; the record is in `out` after every launch.
-    pub(super) fn measure(&mut self, experiment: &Experiment, out: &Path) -> Result<Results, BenchError> {
+    /// Measures an experiment; the record is in `file` after every launch.
+    pub(super) fn measure(&mut self, experiment: &Experiment, file: &Path) -> Result<Results, BenchError> {
         let cases = (experiment.cases)(&self.points);
         let mut failures = Vec::new();
         let libraries = if cases.is_empty() {
@@ -55,27 +54,27 @@ impl Run<'_> {
             libraries.iter().map(|pair| Participant::from(&pair.0)).collect(),
             failures,
         );
-        let mut session = Session {
+        let interrupts = self.runner.interrupts().clone();
+        let session = Session {
             effort: self.effort,
             runner: &mut self.runner,
-            cases,
             sweep: self.args.sweep(&self.sources),
-            libraries,
             results,
             conclude: |_| (),
-            file: experiment.file(out, "json"),
-            timeouts: HashMap::new(),
+            file: file.to_path_buf(),
         };
-        let interrupted = !session.cases.is_empty() && session.rounds()?;
-        let mut results = session.results;
+        let mut results = session.run(cases, libraries)?;
         let mut simulated = Vec::new();
         if let Within::Simulation(figure) = experiment.within {
-            (results.measurements, simulated) = simulation::measure(figure, &self.effort)?;
-        } else if !interrupted {
-            results.measurements.extend(within::measure(experiment, &self.points, &self.effort));
+            if results.run.complete {
+                (results.measurements, simulated) = simulation::measure(figure, &self.effort)?;
+            }
+        } else if results.run.complete {
+            let within = within::measure(experiment, &self.points, &self.effort, &interrupts)?;
+            results.measurements.extend(within.measurements);
+            results.run.complete = within.complete;
         }
         results.summary = summarise(&results.measurements);
-        results.complete = !interrupted;
         let mut statements = self.statements(experiment, &results.summary);
         statements.append(&mut simulated);
         Ok(Results {

@@ -5,8 +5,9 @@ use super::distributed::BENCH;
 use super::experiment::Statement;
 use crate::bench::case::{Effort, SHORT};
 use crate::bench::record::{Key, Line, Measurement};
-use crate::report::error::BenchError;
-use crate::report::load::Load;
+use crate::error::BenchError;
+use crate::harness::load::Load;
+use crate::harness::record::VERSION;
 use crate::rma_locks::{Figure, Row, check, simulate_usual};
 
 /// The numbers of processes: the paper's.
@@ -57,7 +58,7 @@ fn line(row: &Row) -> Line {
     let time = row.time_us.map(|us| ("time_us", us));
     let latency = row.time_us.is_none().then_some(("latency_us", row.latency_us[0]));
     let more: Vec<(&str, f64)> = time.into_iter().chain(latency).collect();
-    Line::of_program(key, env!("CARGO_PKG_VERSION").to_owned(), row.throughput, "1/s", &more)
+    Line::of_program(key, VERSION.to_owned(), row.throughput, "1/s", &more)
 }
 
 #[cfg(test)]
@@ -74,7 +75,7 @@ mod tests {
     fn every_picture_of_the_simulation_has_all_its_points() {
         let effort = Effort { rounds: 1, reps: 1, seconds: 0.01, warm: 0.0 };
         for experiment in &EXPERIMENTS {
-            let Within::Simulation(figure) = experiment.within else { panic!("{}", experiment.file_name()) };
+            let Within::Simulation(figure) = experiment.within else { panic!("{}", experiment.name()) };
             let (measurements, statements) = measure(figure, &effort).expect("simulated");
             let rows = summarise(&measurements);
             let measured = Measured { systems: experiment.systems, rows: &rows };
@@ -93,7 +94,7 @@ mod tests {
                 }
             }
             // The statement about T_DC is about 512 processes and more.
-            assert!(!statements.is_empty() || experiment.names == ["fig4a"], "{}", experiment.file_name());
+            assert!(!statements.is_empty() || experiment.names == ["fig4a"], "{}", experiment.name());
         }
     }
 }

@@ -4,12 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::experiment::{Experiment, Points, Within};
+use super::experiment::{self, Experiment, Points};
 use super::measured::Measured;
 use crate::bench::case::{Beside, Effort};
 use crate::bench::record::{Key, Line, Measurement};
+use crate::error::BenchError;
+use crate::harness::alternation::{Alternation, Benchmark, Outcome};
+use crate::harness::interrupts::Interrupts;
+use crate::harness::load::LoadMeter;
+use crate::harness::record::VERSION;
 use crate::locks::{fifo_rate, lock_latency_ns};
-use crate::report::load::LoadMeter;
 
 /// The papers' number of iterations in a second of our repetitions.
 const ITERATIONS_A_SECOND: f64 = (1 << 22) as f64;
@@ -26,33 +30,80 @@ struct Subject {
 const LATENCY: Subject = Subject { bench: "lock", op: "lines", unit: "ns", measure: lock_latency_ns };
 const QUEUE: Subject = Subject { bench: "queue", op: "fifo", unit: "op/s", measure: fifo_rate };
 
-/// A measurement for each lock, number of threads and round.
-pub(super) fn measure(experiment: &Experiment, points: &Points, effort: &Effort) -> Vec<Measurement> {
+/// What was measured within this process.
+pub(super) struct MeasuredWithin {
+    /// A measurement for each lock, number of threads and round.
+    pub(super) measurements: Vec<Measurement>,
+    /// False if the user interrupted.
+    pub(super) complete: bool,
+}
+
+/// Measures the locks or the queues of an experiment, if it has any.
+///
+/// # Errors
+///
+/// Those of [`Alternation::run`].
+pub(super) fn measure(
+    experiment: &Experiment,
+    points: &Points,
+    effort: &Effort,
+    interrupts: &Interrupts,
+) -> Result<MeasuredWithin, BenchError> {
     let (subject, locks) = match experiment.within {
-        Within::Nothing | Within::Simulation(_) => return Vec::new(),
-        Within::Locks(locks) => (LATENCY, locks),
-        Within::Queues(locks) => (QUEUE, locks),
+        experiment::Within::Nothing | experiment::Within::Simulation(_) => (LATENCY, &[][..]),
+        experiment::Within::Locks(locks) => (LATENCY, locks),
+        experiment::Within::Queues(locks) => (QUEUE, locks),
     };
-    let names = Measured { systems: experiment.systems, rows: &[] };
-    let iterations = (effort.seconds * ITERATIONS_A_SECOND) as u64;
-    let limit = Duration::from_secs_f64(10.0 * effort.seconds);
-    let mut measurements = Vec::new();
-    for round in 1..=effort.rounds {
-        for &threads in &points.threads {
-            for turn in 0..locks.len() {
-                let (lock, label) = locks[(turn + round as usize - 1) % locks.len()];
-                let meter = LoadMeter::start();
-                let value = (subject.measure)(lock, threads as usize, iterations, limit);
-                measurements.push(Measurement {
-                    library: names.name(label),
-                    round,
-                    load: meter.finish(),
-                    line: line(&subject, threads, value),
-                });
-            }
-        }
+    let all = Alternation { rounds: effort.rounds, cases: points.threads.clone(), systems: locks.to_vec() };
+    let mut session = Session {
+        subject,
+        names: Measured { systems: experiment.systems, rows: &[] },
+        iterations: (effort.seconds * ITERATIONS_A_SECOND) as u64,
+        limit: Duration::from_secs_f64(10.0 * effort.seconds),
+        measurements: Vec::new(),
+    };
+    let complete = !all.run(&mut session, interrupts)?;
+    Ok(MeasuredWithin { measurements: session.measurements, complete })
+}
+
+/// A run of locks. A case is a number of threads, and a system a lock with its label.
+struct Session<'a> {
+    subject: Subject,
+    names: Measured<'a>,
+    iterations: u64,
+    limit: Duration,
+    measurements: Vec<Measurement>,
+}
+
+impl Benchmark for Session<'_> {
+    type Case = u32;
+    type System = (&'static str, &'static str);
+    const TURNS: &'static str = "measurements";
+
+    fn case_name(&self, threads: &u32) -> String {
+        format!("{}, {threads} threads", self.subject.bench)
     }
-    measurements
+
+    fn system_name(&self, (lock, _): &Self::System) -> String {
+        (*lock).to_owned()
+    }
+
+    fn measure(
+        &mut self,
+        round: u32,
+        &threads: &u32,
+        (lock, label): &Self::System,
+    ) -> Result<Outcome, BenchError> {
+        let meter = LoadMeter::start();
+        let value = (self.subject.measure)(lock, threads as usize, self.iterations, self.limit);
+        self.measurements.push(Measurement {
+            library: self.names.name(label),
+            round,
+            load: meter.finish(),
+            line: line(&self.subject, threads, value),
+        });
+        Ok(Outcome::Measured)
+    }
 }
 
 fn line(subject: &Subject, threads: u32, value: Option<f64>) -> Line {
@@ -67,7 +118,7 @@ fn line(subject: &Subject, threads: u32, value: Option<f64>) -> Line {
             size: 0,
             beside: Beside::Nothing,
         },
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
         provided: "multiple".to_owned(),
         pinned: false,
         window: 0,

@@ -11,8 +11,8 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::error::BenchError;
 use super::target::number;
+use crate::error::BenchError;
 
 /// The usual width and height of a panel, in pixels.
 pub(crate) const PANEL: (u32, u32) = (460, 320);

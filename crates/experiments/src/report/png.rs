@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-use super::error::BenchError;
+use crate::error::BenchError;
 
 /// Librsvg's program, which knows the fonts of the machine.
 const CONVERTER: &str = "rsvg-convert";

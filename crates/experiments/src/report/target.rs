@@ -12,6 +12,16 @@ pub(crate) enum Bound {
     AtLeast,
 }
 
+impl Bound {
+    /// The sign before the limit.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::AtMost => "≤",
+            Self::AtLeast => "≥",
+        }
+    }
+}
+
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -65,6 +75,22 @@ impl Target {
         };
         Self { what, measured, bound, limit, basis, unit: unit.to_owned(), verdict }
     }
+
+    /// The line that tells of a target that was missed.
+    pub(crate) fn miss(&self) -> String {
+        let (measured, limit) = (shown(self.measured), shown(self.limit));
+        format!("missed: {}: {measured} {}, limit {limit}", self.what, self.unit)
+    }
+}
+
+/// The number of targets with a verdict.
+pub(crate) fn count(targets: &[Target], verdict: Verdict) -> usize {
+    targets.iter().filter(|target| target.verdict == verdict).count()
+}
+
+/// A figure that may be missing.
+pub(crate) fn shown(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), number)
 }
 
 /// A figure with three significant digits or more.

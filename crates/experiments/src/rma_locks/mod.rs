@@ -8,7 +8,6 @@ mod results;
 mod statements;
 mod table;
 
-use std::fs;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,11 +15,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use heddle_rma_sim::{NANOSECOND, Network, RmaRwParameters};
-use humantime::format_rfc3339_seconds;
 use indicatif::ProgressBar;
 
-use crate::report::error::BenchError;
-use crate::report::run::{results_folder, save};
+use crate::error::BenchError;
+use crate::harness::folder::{Folder, save};
+use crate::harness::record::{VERSION, command_line, utc};
 use cases::{Effort, cases};
 use results::Results;
 
@@ -100,23 +99,21 @@ pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
     };
     let rows = simulate(&args.figures, &effort, &network)?;
     let results = Results {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args().collect(),
-        started: format_rfc3339_seconds(started).to_string(),
+        version: VERSION.to_owned(),
+        command: command_line(),
+        started: utc(started),
         seed: args.seed,
         acquisitions: effort.acquisitions,
         machine: format!("{network:?}; {:?}", effort.rma_rw),
         statements: check(&rows),
         rows,
     };
-    let out = args.out.clone().unwrap_or_else(|| results_folder("rma-locks", started));
-    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
-    save(&results, &out.join("results.json"))?;
-    let page = out.join("table.md");
+    let folder = Folder::create(args.out.as_deref(), "rma-locks", started)?;
+    save(&results, &folder.file("results.json"))?;
     let text = table::render(&results);
-    fs::write(&page, &text).map_err(BenchError::file("write", &page))?;
+    folder.write("table.md", &text)?;
     print!("{text}");
-    println!("results: {}", out.display());
+    folder.announce();
     Ok(ExitCode::SUCCESS)
 }
 
