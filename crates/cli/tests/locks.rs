@@ -1,15 +1,20 @@
 //! `heddle bench locks` from the outside: what it writes, and what it says to wrong options.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
 fn locks(arguments: &[&str], out: &Path) -> Output {
+    command(arguments, out).output().expect("heddle starts")
+}
+
+fn command(arguments: &[&str], out: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
     command.args(["bench", "locks"]).args(arguments).arg("--out").arg(out);
-    command.output().expect("heddle starts")
+    command
 }
 
 /// As little as can be measured.
@@ -35,6 +40,29 @@ fn results_table_and_picture_are_written() {
     assert!(table.contains("| mcs |") && table.contains("uncontended: mutex against parking_lot"), "{table}");
     let picture = fs::read_to_string(folder.path().join("picture.svg")).expect("picture.svg");
     assert!(picture.contains("fifo: rate (1/s)"));
+}
+
+#[test]
+fn an_interruption_keeps_what_was_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let endless = ["empty", "--threads", "1", "--locks", "mutex", "--no-peers", "--iterations", "64"];
+    let mut command = command(&[&endless[..], &["--rounds", "1000000000"]].concat(), folder.path());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("heddle starts");
+    let said = BufReader::new(child.stderr.take().expect("stderr")).lines().map_while(Result::ok);
+    let mut rounds = said.skip_while(|line| !line.starts_with("round 2 of "));
+    assert!(rounds.next().is_some());
+    // The shell's own kill: a bare machine has no program of that name.
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("sh starts").success());
+    // It ends while somebody reads what it says.
+    rounds.for_each(drop);
+    assert_eq!(child.wait().expect("heddle ends").code(), Some(130));
+    let results = fs::read_to_string(folder.path().join("results.json")).expect("results.json");
+    let results: Value = serde_json::from_str(&results).expect("valid JSON");
+    assert_eq!(results["complete"], false);
+    assert!(results["measurements"].as_array().is_some_and(|list| !list.is_empty()));
+    let table = fs::read_to_string(folder.path().join("table.md")).expect("table.md");
+    assert!(table.contains("Interrupted: not every cell was measured."), "{table}");
 }
 
 #[test]

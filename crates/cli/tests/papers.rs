@@ -2,9 +2,10 @@
 //! names.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -46,11 +47,16 @@ fn installation() -> TempDir {
 }
 
 fn papers(prefix: &Path, arguments: &[&str]) -> Output {
+    command(prefix, arguments).output().expect("heddle starts")
+}
+
+fn command(prefix: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
     command.args(["papers", "--quick", "--no-peers", "--prefix"]).arg(prefix);
     command.arg("--sources").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench"));
     command.arg("--peers-dir").arg(prefix.join("peers")).arg("--out").arg(prefix.join("out"));
-    command.args(arguments).output().expect("heddle starts")
+    command.args(arguments);
+    command
 }
 
 #[test]
@@ -99,6 +105,28 @@ fn simulated_locks_need_no_launch() {
     assert!(page.contains("| 5.1 | LB: the latency of RMA-MCS is lower than any other's |"), "{page}");
     let svg = fs::read_to_string(prefix.path().join("out/rma-locks-fig3.svg")).expect("the picture");
     assert!(svg.contains("foMPI-Spin") && svg.contains("D-MCS") && svg.contains("RMA-MCS"));
+}
+
+/// Neither a launch nor a simulation: the queues are measured in the program's own process.
+#[test]
+fn an_interruption_ends_what_is_measured_in_the_process() {
+    let prefix = installation();
+    let endless = ["combining", "queue", "--threads", "1", "--rounds", "1000000000", "--seconds", "0.01"];
+    let mut command = command(prefix.path(), &endless);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("heddle starts");
+    let said = BufReader::new(child.stderr.take().expect("stderr")).lines().map_while(Result::ok);
+    let mut rounds = said.skip_while(|line| !line.starts_with("round 2 of "));
+    assert!(rounds.next().is_some_and(|line| line.ends_with(" measurements")));
+    // The shell's own kill: a bare machine has no program of that name.
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("sh starts").success());
+    // It ends while somebody reads what it says.
+    rounds.for_each(drop);
+    assert_eq!(child.wait().expect("heddle ends").code(), Some(130));
+    let text = fs::read_to_string(prefix.path().join("out/combining-queue.json")).expect("the record");
+    let results: Value = serde_json::from_str(&text).expect("valid JSON");
+    assert_eq!(results["complete"], false);
+    assert!(results["measurements"].as_array().is_some_and(|list| !list.is_empty()));
 }
 
 #[test]
