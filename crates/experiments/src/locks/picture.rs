@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use plotters::style::Color;
-use plotters::style::{HSLColor, RGBColor};
+use plotters::style::RGBColor;
 
 use super::contender::{CONTENDERS, Family};
 use super::experiments::{Experiment, Metric};
 use super::record::{Results, Row};
 use crate::error::BenchError;
-use crate::report::chart::{PANEL, Panel, Picture, Series};
+use crate::report::chart::{PANEL, Panel, Picture, Series, of_circle};
 
 /// The experiments that are shown, the figure of each, and whether its axis begins at zero.
 const PANELS: [(Experiment, Metric, bool); 9] = [
@@ -70,8 +69,7 @@ fn colour(name: &str) -> RGBColor {
     if let Some(number) = ours.iter().position(|&index| index == place) {
         let lightness = if number % 2 == 0 { 0.42 } else { 0.56 };
         let hue = number as f64 / ours.len() as f64;
-        let (red, green, blue) = HSLColor(hue, 0.75, lightness).to_backend_color().rgb;
-        return RGBColor(red, green, blue);
+        return of_circle(hue, 0.75, lightness);
     }
     let others = CONTENDERS[..place].iter().filter(|contender| !contender.family.is_ours()).count() as u8;
     let grey = if CONTENDERS[place].family == Family::Peer { 20 + 35 * others } else { 120 + 15 * others };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plotters::style::{Color, HSLColor, RGBColor};
+use plotters::style::RGBColor;
 
 use super::experiment::Experiment;
 use super::measured::{Measured, Point};
@@ -10,7 +10,7 @@ use super::results::Results;
 use super::system::{BEST_PEER, DEFAULT, Form, System};
 use super::view::{Quantity, View};
 use crate::error::BenchError;
-use crate::report::chart::{PANEL, Panel, Picture, Series};
+use crate::report::chart::{PANEL, Panel, Picture, Series, of_circle};
 
 /// Draws the pictures into the SVG file `path`.
 ///
@@ -56,11 +56,6 @@ fn curves(experiment: &Experiment) -> Vec<(&'static str, RGBColor)> {
     }
     curves.push((BEST_PEER, RGBColor(30, 30, 30)));
     curves
-}
-
-fn of_circle(hue: f64, saturation: f64, lightness: f64) -> RGBColor {
-    let (red, green, blue) = HSLColor(hue, saturation, lightness).to_backend_color().rgb;
-    RGBColor(red, green, blue)
 }
 
 /// A panel; nothing if nothing was measured for it.

@@ -114,6 +114,12 @@ impl Picture {
     }
 }
 
+/// A colour of the circle of colours, on which `hue` goes from 0 to 1.
+pub(crate) fn of_circle(hue: f64, saturation: f64, lightness: f64) -> RGBColor {
+    let (red, green, blue) = HSLColor(hue, saturation, lightness).to_backend_color().rgb;
+    RGBColor(red, green, blue)
+}
+
 /// The position of each participant's name: pixels from the left, and line.
 fn legend_places(names: &[(&str, RGBColor)], width: u32) -> Vec<(u32, u32)> {
     let (mut x, mut line) = (12, 0);
