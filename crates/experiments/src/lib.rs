@@ -4,7 +4,7 @@
 //!
 //! MPI is measured from outside, by programs that are compiled and started. The locks of `heddle-locks`,
 //! `heddle-sync` and `heddle-combining` are measured in this process, and the distributed ones are simulated
-//! by `heddle-rma-sim`. All measure in the same alternating rounds.
+//! by `heddle-rma-sim`. All that is measured takes turns in the rounds of one harness.
 //!
 //! | module | what |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `locks` | `heddle bench locks`: locks beside the other mutexes of this machine |
 //! | `rma_locks` | `heddle bench rma-locks`: the distributed locks, simulated |
 //! | [`papers`] | `heddle papers`: the papers' experiments, and their statements |
-//! | `harness` | what they share: alternating rounds, medians, the load by others, the files of a run |
+//! | `harness` | what they share: alternating rounds, medians, the load by other programs, files |
 //! | `report` | charts, targets, verdicts |
 //! | `installation` | where Heddle is installed |
 //! | `error` | [`BenchError`] |
