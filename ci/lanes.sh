@@ -2,7 +2,8 @@
 # Runs one lane of ci/test.sh.   ci/lanes.sh LANE
 #
 # A lane ends with status 0 if all is well, and with 77 if the machine lacks what it needs; its last line then says what.
-# ci/test.sh runs lanes beside each other, so two lanes never write the same files.
+# ci/test.sh runs lanes beside each other, so two lanes never write the same files: run.py puts what it compiles in its
+# place by a rename.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$PWD/build
@@ -10,11 +11,9 @@ mpicc=$build/bin/mpicc
 mpiexec=$build/bin/mpiexec
 models=per-vni-mutex,global-mutex
 
-# c_programs FOLDER ARGUMENT..: the programs of tests/c, compiled into a folder of this lane's
+# c_programs ARGUMENT..: the programs of tests/c. Each is compiled once, by the lane that comes first.
 c_programs() {
-    local folder=$build/tests/$1
-    shift
-    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --build-dir "$folder" "$@"
+    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --build-dir "$build/tests/c" "$@"
 }
 
 # model_names FIRST: the names of Heddle's models from the FIRST on, and of three of the papers', drawn by HEDDLE_TEST_SEED
@@ -35,22 +34,22 @@ lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Every experiment once: what it launches, not what it finds.
 lane_papers() { tests/papers/run.py "$build"; }
-# started_by MPIEXEC FOLDER [PROGRAMS]: how a job begins and ends is the launcher's; the rest is the lane c's.
+# started_by MPIEXEC [PROGRAMS]: how a job begins and ends is the launcher's; the rest is the lane c's.
 started_by() {
-    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$1" --build-dir "$build/tests/$2" --models per-vni-mutex --cover one \
-        -k "^(${3:-abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence})"
+    mpiexec=$1 c_programs --models per-vni-mutex --cover one \
+        -k "^(${2:-abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence})"
 }
 # MPICH is there once the lane abi has run. Its launcher speaks PMI-1 and PMI-2.
 lane_hydra() {
     local hydra=${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}/bin/mpiexec
-    started_by "$hydra" hydra && HEDDLE_BOOTSTRAP=pmi2 started_by "$hydra" hydra 'abort_code|error_(fatal|self)|init_|probe|sessions$'
+    started_by "$hydra" && HEDDLE_BOOTSTRAP=pmi2 started_by "$hydra" 'abort_code|error_(fatal|self)|init_|probe|sessions$'
 }
 # The first part installs Open MPI if it is not there.
 lane_prrte() {
     local openmpi=${HEDDLE_PEER_OPENMPI:-$PWD/.peers/openmpi} status=0
     tests/machines/prrte.sh "$build" "$openmpi" || status=$?
     [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || return "$status"
-    started_by "$openmpi/bin/mpiexec --allow-run-as-root --map-by :OVERSUBSCRIBE --bind-to none" prrte
+    started_by "$openmpi/bin/mpiexec --allow-run-as-root --map-by :OVERSUBSCRIBE --bind-to none"
 }
 # Slurm is there if ci/prerequisites.sh could install it.
 lane_slurm() { tests/machines/slurm.sh "$build"; }
@@ -73,21 +72,23 @@ lane_fortran() {
     # shellcheck disable=SC2086  # a list
     examples/sweep/test.sh "$mpiexec" "$build/examples/sweep/sweep" $names
 }
-lane_settings() { python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
+lane_settings() {
+    python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec" --build-dir "$build/tests/c"
+}
 # Each choice of a model ignored in turn: a few, drawn at random (make verify: all).
-lane_mutants() { ci/mutants.py --sample 10; }
+lane_mutants() { ci/mutants.py --sample 6; }
 # Every number of ranks, every level and both models with each program, combined at random; make soak: all combinations.
-lane_c() { c_programs c --models "$models" --cover each; }
-# The other models: every program with the most ranks and threads, under two of them, drawn at random (make soak: under
+lane_c() { c_programs --models "$models" --cover each; }
+# The other models: every program with the most ranks and threads, under one of them, drawn at random (make soak: under
 # all). And the order of messages where threads hand operations over one by one.
 lane_models() {
     local others
     others=$(model_names 3 | paste -sd ,) || return
     # What these two are about is no part of a model, and the second has a lane of its own.
-    c_programs models --models "$others" --cover one --sample 2 -k '^(?!error_messages|lifetime_flat_objects)' \
-        && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models --models lockq-mcs,lockq-mtx --cover one -k order \
-        && HEDDLE_COMBINING_LIMIT=1 c_programs models --models csync --cover one -k order \
-        && c_programs models --models lock-free --cover one -k order
+    c_programs --models "$others" --cover one --sample 1 -k '^(?!error_messages|lifetime_flat_objects)' \
+        && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs --models lockq-mcs,lockq-mtx --cover one -k order \
+        && HEDDLE_COMBINING_LIMIT=1 c_programs --models csync --cover one -k order \
+        && c_programs --models lock-free --cover one -k order
 }
 # The lifetimes of objects: every lifetime with one of the request pools and one kind of reference counts. With the next
 # seed each has the others (make soak: both).
@@ -98,7 +99,7 @@ lane_lifetime() {
         local settings=(HEDDLE_LIFETIME="${lifetimes[i]}" HEDDLE_REQUEST_POOL="${pools[which]}"
             HEDDLE_REFERENCE_COUNTS="${kinds[which]}")
         echo "${settings[*]}"
-        (export "${settings[@]}" && c_programs lifetime --models "$models" --cover one \
+        (export "${settings[@]}" && c_programs --models "$models" --cover one \
             -k "$([ "${lifetimes[i]}" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages") \
             || return
     done
@@ -122,8 +123,8 @@ lane_collective() {
         [ "$model" != global-mutex ] || operations=100
     done
 }
-# Two shapes of a job under each model; make soak: all.
-lane_stress() { ci/stress.sh "$build" 30 2; }
+# One shape of a job under each model; make soak: all.
+lane_stress() { ci/stress.sh "$build" 30 1; }
 lane_graph500() {
     local names model
     names=$(model_names 1) || return

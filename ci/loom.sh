@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 form=${1:-short}
 [ $# -eq 0 ] || shift
-planted="--sample 8"
+planted="--sample 5"
 case "$form" in
 short) ;;
 long)

@@ -5,9 +5,9 @@
 #          publish something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
 #          used too late a report (tests/sanitizers_bite.rs)
 # process  the thread stress test of all that moves data: alone and as several processes, under five models, with single
-#          copies and without; and, under ThreadSanitizer, alone under each model
-# library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
-#          a model each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
+#          copies and without, of which the short form draws; and, under ThreadSanitizer, alone under each model
+# library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: a few of tests/c, under
+#          a model each, all drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
 #          (under ThreadSanitizer those with threads) under all five with 1 to 4 ranks, and many random programs
 # ranks    in the long form: the tests of heddle-p2p, heddle-collective and heddle-ranks whose ranks are threads
 #
@@ -32,6 +32,10 @@ models=per-vni-mutex,global-mutex,per-object,lock-free,offload
 thread_models=per-vni-mutex,global-mutex,per-object,offload
 mkdir -p "$logs"
 passed=0 failed=0 missing=""
+# What the short form draws.
+export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
+seed=$HEDDLE_TEST_SEED
+echo "drawn with HEDDLE_TEST_SEED=$seed"
 
 # Optimised code costs four times as much to compile with a sanitizer, so for AddressSanitizer the short form optimises
 # only the crates that Cargo.toml names: locks and what is below them. Under ThreadSanitizer the programs would then run
@@ -99,17 +103,24 @@ build_library() {
     "$mpicc" -std=gnu11 -g -pthread $cflags tests/sanitize/faults.c -o "$faults"
 }
 
-since=0
-verdict() { # verdict WHAT LOG STATUS: with the time since the last one
+# spent: sets $spent, the processor seconds of all that has ended; of this shell, so it is not asked in a subshell
+spent() {
+    times >"$logs/times"
+    spent=$(awk -F '[ms ]+' 'NR == 2 { print int($1 * 60 + $2 + $3 * 60 + $4) }' "$logs/times")
+}
+
+since=0 used=0 spent=0
+verdict() { # verdict WHAT LOG STATUS: with the time since the last one, and the processor's
+    spent
     if [ "$3" -eq 0 ]; then
         passed=$((passed + 1))
-        echo "ok: $1 ($((SECONDS - since)) s)"
+        echo "ok: $1 ($((SECONDS - since)) s, processor $((spent - used)) s)"
     else
         failed=$((failed + 1))
         echo "FAIL: $1, the log is $2:"
         grep -v '^ok ' "$2" | head -n 120 | sed 's/^/    | /'
     fi
-    since=$SECONDS
+    since=$SECONDS used=$spent
 }
 
 # planted NAME FAULT REPORT: the fault has to be reported in these words
@@ -208,14 +219,19 @@ planted_in_locks() {
     verdict "thread: faults planted in the locks: $(tail -n 1 "$log")" "$log" $status
 }
 
-stress_all() { # stress_all NAME ROUNDS
-    local model
+# stress_all NAME ROUNDS: each model in one process, and in one of the shapes of several, drawn by the seed; in the long
+# form in all
+stress_all() {
+    local model shape ranks threads copy next=$seed between=("2 4 on" "2 4 off" "3 2 on")
     for model in ${models//,/ }; do
         stress "$1" 1 8 "$2" "$model" on
         [ "$1 $model" != "thread lock-free" ] || continue
-        stress "$1" 2 4 "$2" "$model" on
-        stress "$1" 2 4 "$2" "$model" off
-        stress "$1" 3 2 "$2" "$model" on
+        for ((shape = 0; shape < ${#between[@]}; shape++)); do
+            [ "$form" = long ] || [ "$shape" -eq $((next % ${#between[@]})) ] || continue
+            read -r ranks threads copy <<<"${between[shape]}"
+            stress "$1" "$ranks" "$threads" "$2" "$model" "$copy"
+        done
+        next=$((next + 1))
     done
 }
 
@@ -265,7 +281,7 @@ address() {
         random_programs address 100
         between_ranks address
     else
-        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|error_classes|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|tool_events|truncate|type_messages|win_(accumulate|random|threads))' --sample 1
+        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|error_classes|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|tool_events|truncate|type_messages|win_(accumulate|random|threads))' --sample 1 --few 25
         random_programs address 4
     fi
 }
@@ -297,7 +313,7 @@ thread() {
         random_programs thread 60
         between_ranks thread
     else
-        c_programs thread 2 one '^(threads_(?!thousands)|tool_events|comm_vni|hinted_|win_(threads|locks|epochs))' --sample 1
+        c_programs thread 2 one '^(threads_(?!thousands)|tool_events|comm_vni|hinted_|win_(threads|locks|epochs))' --sample 1 --few 15
         random_programs thread 4
     fi
 }

@@ -38,6 +38,7 @@ import pathlib
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,14 +176,31 @@ def read_keys(source):
     return keys
 
 
+def is_built(program, command, note, options):
+    """Whether the binary is there, made by this command, and no older than what it was made of."""
+    if not program.binary.exists() or not note.exists() or note.read_text() != shlex.join(command):
+        return False
+    wrapper = pathlib.Path(shutil.which(options.mpicc[0]) or options.mpicc[0]).resolve()
+    read = [program.source, *program.source.parent.glob("*.h"), *(wrapper.parent.parent / "include").glob("mpi*.h")]
+    return max(file.stat().st_mtime for file in read) < program.binary.stat().st_mtime
+
+
 def build(program, options, folder):
+    """Compiles a program, unless it is there. Others may do so in the same folder at the same time."""
     program.binary = folder / program.name
-    command = [*options.mpicc, *CFLAGS, *options.cflags, *(["-DHEDDLE_TEST_ORACLE"] if options.oracle else []), str(program.source), "-o", str(program.binary)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [*options.mpicc, *CFLAGS, *options.cflags, *(["-DHEDDLE_TEST_ORACLE"] if options.oracle else []), str(program.source)]
+    note = folder / f"{program.name}.command"
+    if is_built(program, command, note, options):
+        return
+    new = folder / f"{program.name}.{os.getpid()}"
+    done = subprocess.run([*command, "-o", str(new)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         program.error = f"does not compile: {shlex.join(command)}\n{done.stdout}"
-    elif done.stdout.strip():
+        return
+    if done.stdout.strip():
         print(done.stdout, end="")
+    new.replace(program.binary)
+    note.write_text(shlex.join(command))
 
 
 def command_of(run, options):
@@ -271,7 +289,7 @@ def main():
     parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
     parser.add_argument("--sample", type=int, metavar="N", help="each program under N of the models only, drawn at random")
     parser.add_argument("--few", type=int, metavar="N", help="N of the programs only, drawn at random")
-    parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go (default: a temporary folder)")
+    parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go and stay for the next run (default: a temporary folder)")
     options = parser.parse_args()
 
     models = options.models.split(",") if options.models else [""]

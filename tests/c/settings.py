@@ -96,6 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpicc", type=shlex.split, default=["mpicc"])
     parser.add_argument("--mpiexec", type=shlex.split, default=["mpiexec"])
+    parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go and stay for the next run (default: a temporary folder)")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     options.cflags, options.oracle, options.timeout = [], False, 60
@@ -118,9 +119,11 @@ def main():
         return 1 if wrong else 0
 
     passed, failed = 0, len(wrong)
-    with tempfile.TemporaryDirectory(prefix="heddle-settings-") as folder:
+    with tempfile.TemporaryDirectory(prefix="heddle-settings-") as scratch:
+        folder = options.build_dir or pathlib.Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
         for case in cases:
-            run.build(case.program, options, pathlib.Path(folder))
+            run.build(case.program, options, folder)
             problem, _ = run.execute(case, options)
             if problem:
                 print(f"FAIL {case.label()}: {problem}", flush=True)

@@ -15,7 +15,7 @@ programs() { # programs MACHINES RANKS-EACH ARGUMENT..
     local machines=$1 each=$2
     shift 2
     on "$machines" "$each" python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$hydra" \
-        --build-dir "$build/tests/machines" --cover one "$@"
+        --build-dir "$build/tests/c" --cover one "$@"
 }
 need_machines
 
