@@ -81,10 +81,16 @@ impl QueueRw {
     #[inline]
     pub async fn acquire_write(&self, rma: &impl Rma, home: Rank) {
         if !self.try_acquire_write(rma, home).await {
-            self.queue(rma, home).enter(rma).await;
-            self.write_as_first(rma, home).await;
-            self.leave(rma, home).await;
+            self.queue_to_write(rma, home).await;
         }
+    }
+
+    /// Waits in the queue until the caller may write, after [an attempt](Self::try_acquire_write) that has
+    /// failed.
+    pub async fn queue_to_write(&self, rma: &impl Rma, home: Rank) {
+        self.queue(rma, home).enter(rma).await;
+        self.write_as_first(rma, home).await;
+        self.leave(rma, home).await;
     }
 
     /// Writes if nobody is inside and the lock is not reserved, past those that wait.
@@ -123,10 +129,16 @@ impl QueueRw {
     #[inline]
     pub async fn acquire_read(&self, rma: &impl Rma, home: Rank) {
         if !self.try_acquire_read(rma, home).await {
-            self.queue(rma, home).enter(rma).await;
-            self.read_as_first(rma, home).await;
-            self.leave(rma, home).await;
+            self.queue_to_read(rma, home).await;
         }
+    }
+
+    /// Waits in the queue until the caller may read, after [an attempt](Self::try_acquire_read) that has
+    /// failed.
+    pub async fn queue_to_read(&self, rma: &impl Rma, home: Rank) {
+        self.queue(rma, home).enter(rma).await;
+        self.read_as_first(rma, home).await;
+        self.leave(rma, home).await;
     }
 
     /// Reads if no writer is inside and the lock is not reserved, past those that wait.
@@ -139,6 +151,7 @@ impl QueueRw {
         may_read
     }
 
+    #[inline]
     async fn take_out(&self, rma: &impl Rma, home: Rank) {
         rma.add(ONE_LESS, home, self.word()).await;
         rma.flush(home).await;

@@ -139,33 +139,58 @@ const ATTEMPTS: u32 = 16;
 /// Where the locks of one word keep it.
 const WORD: Word = 0;
 
-/// The words are those of the target's lock, which every process keeps some of.
+/// The words are those of the target's lock, which every process keeps some of. In line stands only what a
+/// `queue-rw` lock needs when nobody waits. If the rest stood beside it, its values would lie in memory.
 impl WindowLock {
     #[inline(always)]
-    pub(crate) fn acquire(&self, words: &impl Rma, target: Rank, shared: bool) {
+    pub(crate) fn acquire(&self, words: impl Rma + Copy, target: Rank, shared: bool) {
+        let is_acquired = match self {
+            WindowLock::QueueRw(lock) if shared => now(lock.try_acquire_read(&words, target)),
+            WindowLock::QueueRw(lock) => now(lock.try_acquire_write(&words, target)),
+            _ => false,
+        };
+        if !is_acquired {
+            self.wait_for(words, target, shared);
+        }
+    }
+
+    /// Waits until the lock is the caller's. For a `queue-rw` lock an attempt has failed.
+    #[inline(never)]
+    fn wait_for(&self, words: impl Rma, target: Rank, shared: bool) {
+        let words = &words;
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.acquire_read(words)),
             WindowLock::RmaRw(lock) => now(lock.acquire_write(words, target)),
             WindowLock::Mcs(lock) => now(lock.acquire(words, target)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.acquire(words)),
-            WindowLock::QueueRw(lock) if shared => now(lock.acquire_read(words, target)),
-            WindowLock::QueueRw(lock) => now(lock.acquire_write(words, target)),
+            WindowLock::QueueRw(lock) if shared => now(lock.queue_to_read(words, target)),
+            WindowLock::QueueRw(lock) => now(lock.queue_to_write(words, target)),
             WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.acquire_read(words)),
             WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.acquire_write(words)),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn release(&self, words: &impl Rma, target: Rank, shared: bool) {
+    pub(crate) fn release(&self, words: impl Rma + Copy, target: Rank, shared: bool) {
+        match self {
+            WindowLock::QueueRw(lock) if shared => now(lock.release_read(&words, target)),
+            WindowLock::QueueRw(lock) => now(lock.release_write(&words, target)),
+            _ => self.release_other(words, target, shared),
+        }
+    }
+
+    /// Releases a lock of another algorithm than `queue-rw`.
+    #[inline(never)]
+    fn release_other(&self, words: impl Rma, target: Rank, shared: bool) {
+        let words = &words;
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.release_read(words)),
             WindowLock::RmaRw(lock) => now(lock.release_write(words, target)),
             WindowLock::Mcs(lock) => now(lock.release(words, target)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.release(words)),
-            WindowLock::QueueRw(lock) if shared => now(lock.release_read(words, target)),
-            WindowLock::QueueRw(lock) => now(lock.release_write(words, target)),
             WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.release_read(words)),
             WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.release_write(words)),
+            WindowLock::QueueRw(_) => unreachable!("the caller has found another lock"),
         }
     }
 }

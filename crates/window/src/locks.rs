@@ -16,7 +16,7 @@ impl Window {
 
     #[inline(always)]
     fn acquire_by(&self, remote: &impl Remote, target: Rank, shared: bool) {
-        self.lock().acquire(&Words::new(self, remote, target), target, shared);
+        self.lock().acquire(Words::new(self, remote, target), target, shared);
     }
 
     #[cold]
@@ -34,7 +34,7 @@ impl Window {
 
     #[inline(always)]
     fn release_by(&self, remote: &impl Remote, target: Rank, shared: bool) {
-        self.lock().release(&Words::new(self, remote, target), target, shared);
+        self.lock().release(Words::new(self, remote, target), target, shared);
     }
 
     #[cold]
@@ -50,6 +50,14 @@ struct Words<'a, R> {
     /// The first of the words in every process's block.
     first: WordAt,
 }
+
+impl<R> Clone for Words<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Words<'_, R> {}
 
 impl<'a, R: Remote> Words<'a, R> {
     #[inline(always)]
