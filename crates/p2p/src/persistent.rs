@@ -9,7 +9,7 @@ use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain;
 use heddle_message::matching::Key;
-use heddle_message::request::{self, Attachment, Found, Outcome, RequestId, RequestKind};
+use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind};
 use heddle_message::vni::SendArgs;
 use heddle_spec::constants as mpi;
 
@@ -124,18 +124,19 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
 /// `MPI_ERR_REQUEST` if it is not persistent or active already; `MPI_ERR_BUFFER` for a
 /// buffered send without room.
 pub fn start(handle: usize) -> Result<()> {
-    let id = match request::find(handle)? {
-        Found::Slot(id) if request::is_inactive(id) => id,
-        _ => {
-            let message = "only an inactive persistent request can be started";
-            return Err(Error::new(mpi::MPI_ERR_REQUEST, message));
-        }
-    };
+    let Some(id) = request::inactive(handle) else { return Err(not_inactive(handle)) };
     // SAFETY: the request is inactive and so belongs to its owner, the caller.
     match &mut unsafe { request::owner(id) }.attachment {
         Some(attachment) => attachment.start(id),
         None => Err(Error::new(mpi::MPI_ERR_REQUEST, "only a persistent request can be started")),
     }
+}
+
+/// Why a handle names no inactive request.
+#[cold]
+fn not_inactive(handle: usize) -> Error {
+    let message = "only an inactive persistent request can be started";
+    request::find(handle).err().unwrap_or_else(|| Error::new(mpi::MPI_ERR_REQUEST, message))
 }
 
 fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> Result<()> {

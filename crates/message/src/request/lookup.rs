@@ -71,6 +71,13 @@ pub(super) fn live(handle: usize) -> Option<(RequestId, &'static Request)> {
     request.is_named_by(handle).then_some((id, request))
 }
 
+/// The inactive persistent request that a handle names.
+#[inline(always)]
+pub fn inactive(handle: usize) -> Option<RequestId> {
+    let (id, request) = live(handle)?;
+    request.state.is_inactive().then_some(id)
+}
+
 /// The attachment of the request of this kind that a handle names, if the request was started and no call has
 /// completed it since. Many threads may ask.
 ///

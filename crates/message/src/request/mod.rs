@@ -108,7 +108,9 @@ pub use life::{
     peer_of, set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };
 pub(crate) use life::{announce_send, is_last_part, key_of_send};
-pub use lookup::{Found, SEND_DONE, comm_of, find, forget_handle, handle, handle_of_index, started};
+pub use lookup::{
+    Found, SEND_DONE, comm_of, find, forget_handle, handle, handle_of_index, inactive, started,
+};
 pub use outcome::{Outcome, PartOver};
 pub use plain::{Plain, Tested, claim_plain, rest, test};
 pub use pool::{Fresh, release, take, take_detached, take_express, take_many_detached};
