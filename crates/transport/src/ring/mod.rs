@@ -314,11 +314,10 @@ impl Producer {
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         assert!(len <= self.max_bulk(), "{len} bytes are too many for the bulk area");
-        let Some(position) = self.bulk_room(len as u64) else { return false };
+        let Some((position, offset)) = self.bulk_room(len as u64) else { return false };
         let Some(begin) = self.whole_slot(traffic) else { return false };
-        let offset = (position % self.ring.bulk_bytes) as usize;
         // SAFETY: invariant 2: offset + len lies inside the bulk area, and the bytes are free.
-        fill(unsafe { self.ring.bulk.add(offset) });
+        fill(unsafe { self.ring.bulk.add(offset as usize) });
         let cell = self.ring.cell(begin);
         // SAFETY: the slot is free (invariant 1) and we are the only producer.
         unsafe { Cell::write_envelope(cell, header) };
@@ -333,14 +332,17 @@ impl Producer {
         true
     }
 
-    /// Where a payload of `len` bytes would go, if there is room now.
+    /// The position where a payload of `len` bytes would go, if there is room now, and its offset in the bulk
+    /// area.
     #[inline]
-    fn bulk_room(&mut self, len: u64) -> Option<u64> {
-        let offset = self.bulk_head % self.ring.bulk_bytes;
-        let skip = if offset + len > self.ring.bulk_bytes { self.ring.bulk_bytes - offset } else { 0 };
-        let position = self.bulk_head + skip;
+    fn bulk_room(&mut self, len: u64) -> Option<(u64, u64)> {
+        let (mut position, mut offset) = (self.bulk_head, self.bulk_head % self.ring.bulk_bytes);
+        if offset + len > self.ring.bulk_bytes {
+            position += self.ring.bulk_bytes - offset;
+            offset = 0;
+        }
         let end = end_of(position, len);
-        (end <= self.bulk_limit || self.refresh_bulk(end)).then_some(position)
+        (end <= self.bulk_limit || self.refresh_bulk(end)).then_some((position, offset))
     }
 
     #[cold]
