@@ -82,11 +82,16 @@ impl Inbox {
     #[inline(always)]
     pub fn offer(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
         self.accept_new();
-        let (later, first) = self.consumers.split_at_mut(self.next);
-        for (turn, (_, consumer)) in (self.next..).zip(first).chain((0..).zip(later)) {
-            let offered = consumer.offer(&read);
+        let count = self.consumers.len();
+        let mut turn = self.next;
+        for _ in 0..count {
+            let offered = self.consumers[turn].1.offer(
+                #[inline(always)]
+                |message| read(message),
+            );
+            turn = if turn + 1 < count { turn + 1 } else { 0 };
             if offered != Offer::Nothing {
-                self.next = if turn + 1 < self.consumers.len() { turn + 1 } else { 0 };
+                self.next = turn;
                 if let Some((_, pace)) = &mut self.remote
                     && pace.is_due(1)
                 {
