@@ -19,6 +19,7 @@ use heddle_message::vni::{INLINE_BYTES, Probed, eager_header};
 use heddle_model::{Attempt, Refusal};
 use heddle_objects::resharding::Route;
 use heddle_spec::constants::MPI_PROC_NULL;
+use std::hint::cold_path;
 
 /// A small standard send, as the program gives it.
 #[derive(Debug, Clone, Copy)]
@@ -245,6 +246,8 @@ impl PlainReceive {
     fn len(self) -> Express<usize> {
         let size = heddle_datatype::plain_bytes(self.datatype);
         if size == 0 || !is_countable(self.count) || !can_hold_data(self.address) {
+            // Without this the compiler computes the tests and joins them, instead of three branches.
+            cold_path();
             return Err(Refusal::Unfit);
         }
         Ok(size * self.count as usize)

@@ -102,9 +102,11 @@ impl Drop for ReturnAtExit {
 impl Cache {
     #[inline(always)]
     fn pop(&self) -> Option<RequestId> {
-        let len = self.len.get().checked_sub(1)?;
-        self.len.set(len);
-        Some(self.ids[len].get())
+        // An empty cache has no such index: one comparison tests that and the bounds.
+        let last = self.len.get().wrapping_sub(1);
+        let id = self.ids.get(last)?.get();
+        self.len.set(last);
+        Some(id)
     }
 
     #[inline(always)]
