@@ -138,7 +138,19 @@ impl Slots {
     /// The slot of a partition, if there is such a partition.
     #[inline(always)]
     pub(super) fn of(&self, round: u32, partition: usize) -> *mut Slot {
-        self.sets[(round & 1) as usize].wrapping_add(partition * self.slot).cast()
+        self.in_set(self.set_of(round), partition)
+    }
+
+    /// The set of slots of a round.
+    #[inline(always)]
+    pub(super) fn set_of(&self, round: u32) -> *mut u8 {
+        self.sets[(round & 1) as usize]
+    }
+
+    /// The slot of a partition in a set, if there is such a partition.
+    #[inline(always)]
+    pub(super) fn in_set(&self, set: *mut u8, partition: usize) -> *mut Slot {
+        set.wrapping_add(partition * self.slot).cast()
     }
 
     /// The receiver's word that lets partitions of a round come.

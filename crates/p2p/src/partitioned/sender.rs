@@ -10,7 +10,7 @@ use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
-use heddle_platform::atomic::{AtomicU32, AtomicUsize, Ordering};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::queues::partitions::{Departures, Ready, Together, next_round};
 use heddle_transport::single_copy;
@@ -40,6 +40,8 @@ pub(super) struct Sender {
     pub(super) partitions: usize,
     /// For [`ready`](Self::ready): what else it needs of the board.
     slots: Slots,
+    /// The set of slots of the round.
+    set: AtomicPtr<u8>,
     /// The data, if each partition has 8 bytes, without gaps, and then the number of partitions; else 0.
     words: Words,
     /// 0 in a round in which a partition was deferred, since a partition of a word may be handed over twice
@@ -146,6 +148,7 @@ impl Sender {
             error: OnceLock::new(),
             partitions,
             slots,
+            set: AtomicPtr::new(slots.set_of(0)),
             words,
             in_words: AtomicUsize::new(all_in_words),
             all_in_words,
@@ -162,8 +165,9 @@ impl Sender {
         if partition >= self.in_words.load(Ordering::Relaxed) {
             return false;
         }
-        let slot = self.slots.of(round, partition);
-        // SAFETY: there is such a partition, and the board exists as long as the sender.
+        // Written with the round, before the program's threads are told that the message was started.
+        let slot = self.slots.in_set(self.set.load(Ordering::Relaxed), partition);
+        // SAFETY: there is such a partition in both sets, and the board exists as long as the sender.
         let flag = &unsafe { &*slot }.flag;
         if flag.is_raised(round) {
             return false;
@@ -378,6 +382,7 @@ impl Attachment for Sending {
         let sender = &self.0;
         let round = next_round(sender.round.load(Ordering::Relaxed));
         sender.round.store(round, Ordering::Relaxed);
+        sender.set.store(sender.slots.set_of(round), Ordering::Relaxed);
         sender.departures.begin();
         sender.in_words.store(sender.all_in_words, Ordering::Relaxed);
         if let Some(together) = &sender.together {
