@@ -1,6 +1,7 @@
 //! Errors of MPI calls: a class or code of the standard, a message for a person, and
 //! the object they belong to.
 
+use heddle_platform::allocate::OutOfMemory;
 use heddle_spec::constants as mpi;
 use heddle_spec::function_table::names;
 use std::any::Any;
@@ -63,6 +64,14 @@ impl Error {
         let code =
             number.map_or(mpi::MPI_ERR_UNSUPPORTED_OPERATION, |number| FIRST_UNSUPPORTED + number as i32);
         Error::new(code, unsupported_text(what))
+    }
+}
+
+/// `MPI_ERR_NO_MEM`.
+impl From<OutOfMemory> for Error {
+    #[cold]
+    fn from(refused: OutOfMemory) -> Error {
+        Error::new(mpi::MPI_ERR_NO_MEM, refused.to_string())
     }
 }
 

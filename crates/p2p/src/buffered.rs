@@ -9,7 +9,7 @@ use heddle_comm::CommRef;
 use heddle_comm::attached_buffer::Attached;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::session::Session;
-use heddle_message::buffer::Buffer;
+use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::domain;
 use heddle_message::request::{self, Outcome, RequestId, RequestKind, SEND_DONE};
 use heddle_message::vni::{SendArgs, Sequel};
@@ -123,7 +123,7 @@ pub fn iflush_buffer(of: AttachTo<'_>) -> Result<usize> {
 /// The library's copy of a buffered send's data. Dropping it frees its share of the attached buffer.
 #[derive(Debug)]
 struct Staged {
-    data: Box<[u8]>,
+    data: Vec<u8>,
     share: usize,
     attached: Arc<Attached>,
 }
@@ -155,18 +155,10 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
             break;
         }
     }
-    let mut data = Vec::new();
-    if data.try_reserve_exact(buffer.len()).is_err() {
-        // Gives the room back.
-        drop(Staged { data: Box::default(), share, attached });
-        let message =
-            format!("there is no memory for a copy of {} bytes that a buffered send needs", buffer.len());
-        return Err(Error::new(mpi::MPI_ERR_NO_MEM, message));
-    }
-    data.resize(buffer.len(), 0);
-    let mut data = data.into_boxed_slice();
-    buffer.copy_out(&mut data);
-    let mut staged = Box::new(Staged { data, share, attached });
+    // Dropped where there is no memory for the data, it gives the room back.
+    let mut staged = Box::new(Staged { data: Vec::new(), share, attached });
+    staged.data = zeroed(buffer.len())?;
+    buffer.copy_out(&mut staged.data);
     // SAFETY: the boxed data does not move and is kept until the send completes.
     let copy = unsafe { Buffer::bytes(staged.data.as_mut_ptr(), staged.data.len()) };
     Ok((copy, Some(staged)))

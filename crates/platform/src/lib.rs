@@ -2,6 +2,7 @@
 //! The seam between Heddle and the machine: the one crate that names the hardware's atomics, cells, futexes,
 //! barriers and clock. Everything above is written against this crate, so the sources that ship are the
 //! sources that the `loom` model checker explores (`RUSTFLAGS="--cfg loom"`). It uses no other crate.
+//! Where there is no memory, [`allocate`] and [`shared`] return an error.
 //!
 //! | module | on the machine | under `loom` |
 //! |---|---|---|
@@ -17,10 +18,12 @@
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
 //! | [`modelled`] | constants, statics and thread-locals of atomics | their substitutes |
 //! | [`per_process`](mod@per_process) | statics; in tests that play several ranks, one per rank | the same |
+//! | [`allocate`], [`shared`] | vectors and shared values that a lack of memory makes an error | the same |
 //! | `model` | none | runs a model, and one with a fault that has to be found |
 //!
 //! [`platform`] says the same as a trait, for code that other worlds, such as a simulated machine, run too.
 
+pub mod allocate;
 pub mod atomic;
 #[cfg(not(loom))]
 pub mod background;
@@ -42,6 +45,7 @@ pub mod per_process;
 pub mod platform;
 #[cfg(not(loom))]
 mod rseq;
+pub mod shared;
 mod slot;
 pub mod thread;
 

@@ -5,6 +5,7 @@ mod block_copy;
 use crate::error::{Error, Result};
 use block_copy::{copy_past_caches, copy_whole_lines};
 use heddle_datatype::{Cursor, Datatype};
+use heddle_platform::allocate::filled;
 use heddle_spec::constants as mpi;
 use std::ptr::{null, null_mut};
 
@@ -316,13 +317,5 @@ pub(crate) unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
 pub fn zeroed(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| no_memory(len))?;
-    bytes.resize(len, 0);
-    Ok(bytes)
-}
-
-#[cold]
-fn no_memory(len: usize) -> Error {
-    Error::new(mpi::MPI_ERR_NO_MEM, format!("there is no memory for a copy of {len} bytes of data"))
+    Ok(filled(len, 0)?)
 }
