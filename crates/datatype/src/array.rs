@@ -11,6 +11,7 @@ use crate::contents::{Combiner, Form};
 use crate::datatype::Contents;
 use crate::datatype::{Datatype, TypeRef};
 use crate::error::TypeError;
+use heddle_platform::allocate::{OutOfMemory, collected, joined};
 use heddle_spec::constants;
 
 /// `MPI_ORDER_C`: the last dimension varies fastest.
@@ -47,13 +48,14 @@ pub struct Distributed<'a> {
 }
 
 /// Dimensions from the one that varies fastest to the slowest.
-fn fastest_first(dimensions: usize, order: i64) -> Result<Vec<usize>, TypeError> {
+fn fastest_first(dimensions: usize, order: i64) -> Result<impl Iterator<Item = usize>, TypeError> {
     if dimensions == 0 {
         return Err(TypeError::NoDimensions);
     }
     match order {
-        ORDER_C => Ok((0..dimensions).rev().collect()),
-        ORDER_FORTRAN => Ok((0..dimensions).collect()),
+        ORDER_C | ORDER_FORTRAN => {
+            Ok((0..dimensions).map(move |nth| if order == ORDER_C { dimensions - 1 - nth } else { nth }))
+        }
         value => Err(TypeError::Constant { what: "order", value }),
     }
 }
@@ -129,14 +131,14 @@ fn array_contents(
     small: &[&[i64]],
     order: i64,
     old: &TypeRef,
-) -> Contents {
-    let (large, small) = (large.concat(), small.concat());
+) -> Result<Contents, OutOfMemory> {
+    let (large, small) = (joined(large)?, joined(small)?);
     let (between, counts) = match form {
         Form::Small => (large, Vec::new()),
         Form::Large => (Vec::new(), large),
     };
-    let integers = [leading, &between, &small, &[order]].concat();
-    Contents { combiner, integers, addresses: Vec::new(), counts, types: vec![old.clone()] }
+    let integers = joined(&[leading, &between, &small, &[order]])?;
+    Ok(Contents { combiner, integers, addresses: Vec::new(), counts, types: vec![old.clone()] })
 }
 
 impl Datatype {
@@ -164,7 +166,7 @@ impl Datatype {
         }
         let dimensions = [sizes.len() as i64];
         let arrays = [sizes, subsizes, starts];
-        let contents = array_contents(Combiner::Subarray, form, &dimensions, &arrays, &[], order, old);
+        let contents = array_contents(Combiner::Subarray, form, &dimensions, &arrays, &[], order, old)?;
         part.build(old, contents)
     }
 
@@ -186,8 +188,15 @@ impl Datatype {
         }
         let leading = [array.size, array.rank, dimensions as i64];
         let small = [array.distributions, array.arguments, array.process_sizes];
-        let contents =
-            array_contents(Combiner::Darray, form, &leading, &[array.global_sizes], &small, array.order, old);
+        let contents = array_contents(
+            Combiner::Darray,
+            form,
+            &leading,
+            &[array.global_sizes],
+            &small,
+            array.order,
+            old,
+        )?;
         part.build(old, contents)
     }
 }
@@ -208,13 +217,11 @@ impl Distributed<'_> {
             return Err(TypeError::Rank { rank: self.rank, size: self.size });
         }
         let mut rest = self.rank;
-        let mut coordinates: Vec<i64> = (self.process_sizes.iter().rev())
-            .map(|size| {
-                let coordinate = rest % size;
-                rest /= size;
-                coordinate
-            })
-            .collect();
+        let mut coordinates = collected(self.process_sizes.iter().rev().map(|size| {
+            let coordinate = rest % size;
+            rest /= size;
+            coordinate
+        }))?;
         coordinates.reverse();
         Ok(coordinates)
     }

@@ -12,6 +12,7 @@ use crate::datatype::Elements;
 use crate::datatype::{Datatype, TypeRef};
 use crate::error::TypeError;
 use crate::plan::{Plan, SequenceBuilder};
+use heddle_platform::allocate::{copied, joined, try_collected};
 
 /// The result of a constructor.
 pub type Constructed = Result<Arc<Datatype>, TypeError>;
@@ -30,16 +31,6 @@ pub(crate) fn product(a: i64, b: i64) -> Result<i64, TypeError> {
 
 pub(crate) fn sum(a: i64, b: i64) -> Result<i64, TypeError> {
     a.checked_add(b).ok_or(TypeError::Overflow)
-}
-
-/// Joins a count's array form: its length, then its entries.
-fn counted(leading: &[i64], arrays: &[&[i64]]) -> Vec<i64> {
-    let mut all = Vec::with_capacity(leading.len() + arrays.iter().map(|array| array.len()).sum::<usize>());
-    all.extend_from_slice(leading);
-    for array in arrays {
-        all.extend_from_slice(array);
-    }
-    all
 }
 
 /// The layout of the items of a datatype made from one type; this suffices to build it
@@ -69,7 +60,7 @@ impl Shape {
         }
         let bounds = bounds.finish()?;
         product(copies, self.plan.len())?;
-        let plan = self.plan.repeated(length, self.bounds.extent()).repeated(blocks, stride);
+        let plan = self.plan.repeated(length, self.bounds.extent())?.repeated(blocks, stride)?;
         Ok(Self { bounds, plan, copies })
     }
 
@@ -86,9 +77,9 @@ impl Shape {
         bounds.block(0, self.copies.min(1), &self.bounds)?;
         bounds.block(by, other.copies.min(1), &other.bounds)?;
         let mut plan = SequenceBuilder::default();
-        plan.plan(&self.plan, 0);
-        plan.plan(&other.plan, by);
-        Ok(Self { bounds: bounds.finish()?, plan: plan.finish(), copies: sum(self.copies, other.copies)? })
+        plan.plan(&self.plan, 0)?;
+        plan.plan(&other.plan, by)?;
+        Ok(Self { bounds: bounds.finish()?, plan: plan.finish()?, copies: sum(self.copies, other.copies)? })
     }
 
     /// Blocks of (displacement in bytes, items).
@@ -106,13 +97,13 @@ impl Shape {
             copies = sum(copies, product(length, self.copies)?)?;
             product(copies, self.plan.len())?;
             if last.as_ref().is_none_or(|(of, _)| *of != length) {
-                last = Some((length, self.plan.repeated(length, self.bounds.extent())));
+                last = Some((length, self.plan.repeated(length, self.bounds.extent())?));
             }
             if let Some((_, block)) = &last {
-                plan.plan(block, displacement);
+                plan.plan(block, displacement)?;
             }
         }
-        Ok(Self { bounds: bounds.finish()?, plan: plan.finish(), copies })
+        Ok(Self { bounds: bounds.finish()?, plan: plan.finish()?, copies })
     }
 
     /// The datatype with these items of `old`.
@@ -158,10 +149,11 @@ impl Datatype {
     /// `MPI_Type_contiguous`.
     ///
     /// # Errors
-    /// A negative count; a size or a bound beyond 63 bits. The same holds for the other constructors.
+    /// A negative count; a size or a bound beyond 63 bits; a lack of memory. The same holds for the other
+    /// constructors.
     pub fn contiguous(form: Form, count: i64, old: &TypeRef) -> Constructed {
         not_negative("count", count)?;
-        let contents = Contents::new(Combiner::Contiguous, form, vec![count], Vec::new(), vec![old.clone()]);
+        let contents = Contents::new(Combiner::Contiguous, form, vec![count], Vec::new(), vec![old.clone()])?;
         Shape::of(old).vector(1, count, 0)?.build(old, contents)
     }
 
@@ -173,7 +165,7 @@ impl Datatype {
         not_negative("count", count)?;
         not_negative("blocklength", block_length)?;
         let sizes = vec![count, block_length, stride];
-        let contents = Contents::new(Combiner::Vector, form, sizes, Vec::new(), vec![old.clone()]);
+        let contents = Contents::new(Combiner::Vector, form, sizes, Vec::new(), vec![old.clone()])?;
         let stride = product(stride, old.extent())?;
         Shape::of(old).vector(count, block_length, stride)?.build(old, contents)
     }
@@ -186,7 +178,7 @@ impl Datatype {
         not_negative("count", count)?;
         not_negative("blocklength", block_length)?;
         let sizes = vec![count, block_length];
-        let contents = Contents::new(Combiner::Hvector, form, sizes, vec![stride], vec![old.clone()]);
+        let contents = Contents::new(Combiner::Hvector, form, sizes, vec![stride], vec![old.clone()])?;
         Shape::of(old).vector(count, block_length, stride)?.build(old, contents)
     }
 
@@ -196,8 +188,8 @@ impl Datatype {
     /// The same as for [`Datatype::contiguous`], and arrays of different lengths.
     pub fn indexed(form: Form, block_lengths: &[i64], displacements: &[i64], old: &TypeRef) -> Constructed {
         same_length("array_of_displacements", block_lengths.len(), displacements.len())?;
-        let sizes = counted(&[block_lengths.len() as i64], &[block_lengths, displacements]);
-        let contents = Contents::new(Combiner::Indexed, form, sizes, Vec::new(), vec![old.clone()]);
+        let sizes = joined(&[&[block_lengths.len() as i64], block_lengths, displacements])?;
+        let contents = Contents::new(Combiner::Indexed, form, sizes, Vec::new(), vec![old.clone()])?;
         let displacements = in_bytes(displacements, old)?;
         indexed_shape(block_lengths, &displacements, old)?.build(old, contents)
     }
@@ -208,9 +200,9 @@ impl Datatype {
     /// The same as for [`Datatype::indexed`].
     pub fn hindexed(form: Form, block_lengths: &[i64], displacements: &[i64], old: &TypeRef) -> Constructed {
         same_length("array_of_displacements", block_lengths.len(), displacements.len())?;
-        let sizes = counted(&[block_lengths.len() as i64], &[block_lengths]);
-        let contents =
-            Contents::new(Combiner::Hindexed, form, sizes, displacements.to_vec(), vec![old.clone()]);
+        let sizes = joined(&[&[block_lengths.len() as i64], block_lengths])?;
+        let displaced = copied(displacements)?;
+        let contents = Contents::new(Combiner::Hindexed, form, sizes, displaced, vec![old.clone()])?;
         indexed_shape(block_lengths, displacements, old)?.build(old, contents)
     }
 
@@ -220,8 +212,8 @@ impl Datatype {
     /// The same as for [`Datatype::contiguous`].
     pub fn indexed_block(form: Form, block_length: i64, displacements: &[i64], old: &TypeRef) -> Constructed {
         not_negative("blocklength", block_length)?;
-        let sizes = counted(&[displacements.len() as i64, block_length], &[displacements]);
-        let contents = Contents::new(Combiner::IndexedBlock, form, sizes, Vec::new(), vec![old.clone()]);
+        let sizes = joined(&[&[displacements.len() as i64, block_length], displacements])?;
+        let contents = Contents::new(Combiner::IndexedBlock, form, sizes, Vec::new(), vec![old.clone()])?;
         let displacements = in_bytes(displacements, old)?;
         let blocks = displacements.iter().map(|displacement| (*displacement, block_length));
         Shape::of(old).blocks(blocks)?.build(old, contents)
@@ -239,8 +231,8 @@ impl Datatype {
     ) -> Constructed {
         not_negative("blocklength", block_length)?;
         let sizes = vec![displacements.len() as i64, block_length];
-        let contents =
-            Contents::new(Combiner::HindexedBlock, form, sizes, displacements.to_vec(), vec![old.clone()]);
+        let displaced = copied(displacements)?;
+        let contents = Contents::new(Combiner::HindexedBlock, form, sizes, displaced, vec![old.clone()])?;
         let blocks = displacements.iter().map(|displacement| (*displacement, block_length));
         Shape::of(old).blocks(blocks)?.build(old, contents)
     }
@@ -266,14 +258,14 @@ impl Datatype {
             bounds.block(*displacement, *length, &old.bounds)?;
             size = sum(size, product(*length, old.size)?)?;
             basic_elements = sum(basic_elements, product(*length, old.basic_elements)?)?;
-            plan.plan(&old.plan.repeated(*length, old.extent()), *displacement);
+            plan.plan(&old.plan.repeated(*length, old.extent())?, *displacement)?;
         }
         let basic = basics.next().and_then(|(old, _)| old.basic);
         let basic = if basics.all(|(old, _)| old.basic == basic) { basic } else { None };
-        let elements = Elements::sequence(block_lengths.iter().copied().zip(types.iter().cloned()));
-        let sizes = counted(&[block_lengths.len() as i64], &[block_lengths]);
-        let contents = Contents::new(Combiner::Struct, form, sizes, displacements.to_vec(), types.to_vec());
-        Ok(assemble(bounds.finish()?, plan.finish(), size, basic, basic_elements, elements, contents))
+        let elements = Elements::sequence(block_lengths, types)?;
+        let sizes = joined(&[&[block_lengths.len() as i64], block_lengths])?;
+        let contents = Contents::new(Combiner::Struct, form, sizes, copied(displacements)?, copied(types)?)?;
+        Ok(assemble(bounds.finish()?, plan.finish()?, size, basic, basic_elements, elements, contents))
     }
 
     /// `MPI_Type_create_resized`.
@@ -282,7 +274,7 @@ impl Datatype {
     /// An upper bound beyond 63 bits.
     pub fn resized(form: Form, lb: i64, extent: i64, old: &TypeRef) -> Constructed {
         let contents =
-            Contents::new(Combiner::Resized, form, Vec::new(), vec![lb, extent], vec![old.clone()]);
+            Contents::new(Combiner::Resized, form, Vec::new(), vec![lb, extent], vec![old.clone()])?;
         let shape = Shape { bounds: old.bounds.resized(lb, extent)?, ..Shape::of(old) };
         shape.build(old, contents)
     }
@@ -290,9 +282,9 @@ impl Datatype {
     /// `MPI_Type_dup`: the new datatype is committed if the old one is.
     ///
     /// # Errors
-    /// None that can be caused by an existing datatype.
+    /// There is no memory.
     pub fn dup(old: &TypeRef) -> Constructed {
-        let contents = Contents::new(Combiner::Dup, Form::Small, Vec::new(), Vec::new(), vec![old.clone()]);
+        let contents = Contents::new(Combiner::Dup, Form::Small, Vec::new(), Vec::new(), vec![old.clone()])?;
         let copy = Shape::of(old).build(old, contents)?;
         if old.is_committed() {
             copy.commit();
@@ -302,7 +294,7 @@ impl Datatype {
 }
 
 fn in_bytes(displacements: &[i64], old: &Datatype) -> Result<Vec<i64>, TypeError> {
-    displacements.iter().map(|displacement| product(*displacement, old.extent())).collect()
+    try_collected(displacements.iter().map(|displacement| product(*displacement, old.extent())))
 }
 
 fn indexed_shape(block_lengths: &[i64], displacements: &[i64], old: &Datatype) -> Result<Shape, TypeError> {

@@ -7,6 +7,7 @@ use crate::basic::{Basic, BasicKind};
 use crate::bounds::Bounds;
 use crate::contents::{Combiner, Form};
 use crate::plan::{ListedRun, Plan, RunList};
+use heddle_platform::allocate::{OutOfMemory, reserve};
 
 /// A datatype. It never changes once it was constructed, apart from being committed.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ pub(crate) enum Elements {
     /// Whole copies of one type whose elements differ in size.
     Copies(TypeRef),
     /// Copies of different types, with the number of each.
-    Sequence(Box<[(i64, TypeRef)]>),
+    Sequence(Vec<(i64, TypeRef)>),
 }
 
 /// A datatype's constructor and its arguments, in the order the standard gives them back.
@@ -300,16 +301,17 @@ impl Contents {
         sizes: Vec<i64>,
         displacements: Vec<i64>,
         types: Vec<TypeRef>,
-    ) -> Self {
+    ) -> Result<Self, OutOfMemory> {
         let (integers, addresses, counts) = match form {
             Form::Small => (sizes, displacements, Vec::new()),
             Form::Large => {
                 let mut counts = sizes;
+                reserve(&mut counts, displacements.len())?;
                 counts.extend(displacements);
                 (Vec::new(), Vec::new(), counts)
             }
         };
-        Self { combiner, integers, addresses, counts, types }
+        Ok(Self { combiner, integers, addresses, counts, types })
     }
 }
 
@@ -319,26 +321,30 @@ impl Drop for Datatype {
         if self.predefined {
             return;
         }
-        let mut released = Vec::new();
-        self.release_parts(&mut released);
+        let mut released = self.take_parts();
         while let Some(part) = released.pop() {
             if let TypeRef::Derived(part) = part
                 && let Some(mut last) = Arc::into_inner(part)
             {
-                last.release_parts(&mut released);
+                let mut parts = last.take_parts();
+                if released.is_empty() {
+                    // A chain needs no memory.
+                    released = parts;
+                } else if reserve(&mut released, parts.len()).is_ok() {
+                    released.append(&mut parts);
+                }
+                // Without memory the parts are dropped one inside the other.
             }
         }
     }
 }
 
 impl Datatype {
-    fn release_parts(&mut self, released: &mut Vec<TypeRef>) {
-        released.append(&mut self.contents.types);
-        match std::mem::replace(&mut self.elements, Elements::None) {
-            Elements::Copies(part) => released.push(part),
-            Elements::Sequence(parts) => released.extend(parts.into_iter().map(|(_, part)| part)),
-            Elements::None | Elements::Uniform { .. } | Elements::Pair { .. } => {}
-        }
+    /// The types that it was made from. Its elements name those, and types that those keep, so letting the
+    /// elements go drops no type.
+    fn take_parts(&mut self) -> Vec<TypeRef> {
+        self.elements = Elements::None;
+        std::mem::take(&mut self.contents.types)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Counting basic elements in received bytes, for `MPI_Get_elements`.
 
 use crate::datatype::{Datatype, Elements, TypeRef};
+use heddle_platform::allocate::{OutOfMemory, collected};
 
 impl Elements {
     /// The elements of copies of `child`.
@@ -14,17 +15,17 @@ impl Elements {
         }
     }
 
-    /// The elements of a structure's fields.
-    pub(crate) fn sequence(fields: impl Iterator<Item = (i64, TypeRef)>) -> Self {
-        let fields: Box<[_]> = fields.filter(|(length, child)| length * child.size() > 0).collect();
-        let mut sizes = fields.iter().map(|(_, child)| match child.elements {
+    /// The elements of a structure's fields: the number and the type of each.
+    pub(crate) fn sequence(lengths: &[i64], types: &[TypeRef]) -> Result<Self, OutOfMemory> {
+        let fields = lengths.iter().zip(types).filter(|(length, child)| **length * child.size() > 0);
+        let mut sizes = fields.clone().map(|(_, child)| match child.elements {
             Self::Uniform { size } => Some(size),
             _ => None,
         });
-        let Some(first) = sizes.next() else { return Self::None };
+        let Some(first) = sizes.next() else { return Ok(Self::None) };
         match first {
-            Some(size) if sizes.all(|other| other == first) => Self::Uniform { size },
-            _ => Self::Sequence(fields),
+            Some(size) if sizes.all(|other| other == first) => Ok(Self::Uniform { size }),
+            _ => collected(fields.map(|(length, child)| (*length, child.clone()))).map(Self::Sequence),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The errors of datatype constructors.
 
+use heddle_platform::allocate::OutOfMemory;
 use thiserror::Error;
 
 /// Why a datatype could not be constructed.
@@ -75,4 +76,7 @@ pub enum TypeError {
         /// Processes there are.
         size: i64,
     },
+    /// There is no memory for the new datatype, or for a list on the way to it.
+    #[error(transparent)]
+    NoMemory(#[from] OutOfMemory),
 }

@@ -70,7 +70,7 @@ impl Datatype {
 /// The same data as a predefined type has, but with contents. It can be used at once.
 fn unnamed(combiner: Combiner, arguments: &[i32], of: &'static Datatype) -> Constructed {
     let integers = arguments.iter().map(|&argument| argument.into()).collect();
-    let contents = Contents::new(combiner, Form::Small, integers, Vec::new(), Vec::new());
+    let contents = Contents::new(combiner, Form::Small, integers, Vec::new(), Vec::new())?;
     let made = Shape::of(of).build(&of.into(), contents)?;
     made.commit();
     Ok(made)

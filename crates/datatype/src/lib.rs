@@ -5,8 +5,9 @@
 //! for a copy by the kernel, and [`reduce()`] computes with them. There are no communicators,
 //! handles or entry points here.
 //!
-//! The crate uses `heddle-spec` alone, for the predefined types. `heddle-message` and `heddle-window` copy by
-//! its layouts, `heddle-comm` puts handles before them; the crates above use both.
+//! The crate uses `heddle-spec`, for the predefined types, and the vectors of `heddle-platform`, of which a
+//! lack of memory is an error. `heddle-message` and `heddle-window` copy by its layouts, `heddle-comm` puts
+//! handles before them; the crates above use both.
 
 mod array;
 mod basic;

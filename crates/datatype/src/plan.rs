@@ -15,7 +15,8 @@
 //!    (To take in parts that have less would let a type that uses another one twice grow without bounds.)
 //! 4. Offsets of data are sums of displacements that the bounds' computation found to fit into 64 bits.
 
-use std::sync::Arc;
+use heddle_platform::allocate::{OutOfMemory, collected, push, reserve};
+use heddle_platform::shared::Shared;
 
 /// The most entries of a list of runs into which a loop is unrolled.
 const UNROLL_RUNS: usize = 16;
@@ -37,9 +38,9 @@ pub(crate) enum Plan {
     /// Runs of different lengths or at irregular offsets, relative to `at`.
     Runs { at: i64, list: RunList },
     /// `count` times `body`, of `body_len` bytes, `stride` apart.
-    Loop { at: i64, count: i64, stride: i64, body_len: i64, body: Arc<Plan> },
+    Loop { at: i64, count: i64, stride: i64, body_len: i64, body: Shared<Plan> },
     /// Different plans in order, relative to `at`.
-    Sequence { at: i64, depth: u32, parts: Arc<[Part]> },
+    Sequence { at: i64, depth: u32, parts: Shared<Vec<Part>> },
 }
 
 /// A run in a list.
@@ -53,7 +54,7 @@ pub(crate) struct ListedRun {
 #[derive(Debug, Clone)]
 pub(crate) enum RunList {
     Static(&'static [ListedRun]),
-    Shared(Arc<[ListedRun]>),
+    Made(Shared<Vec<ListedRun>>),
 }
 
 impl RunList {
@@ -61,7 +62,7 @@ impl RunList {
     pub(crate) fn as_slice(&self) -> &[ListedRun] {
         match self {
             Self::Static(runs) => runs,
-            Self::Shared(runs) => runs,
+            Self::Made(runs) => runs,
         }
     }
 }
@@ -102,14 +103,14 @@ impl Plan {
     }
 
     /// `count` rounds of `self`, `stride` apart.
-    pub(crate) fn repeated(&self, count: i64, stride: i64) -> Self {
+    pub(crate) fn repeated(&self, count: i64, stride: i64) -> Result<Self, OutOfMemory> {
         if count == 0 {
-            return Self::Empty;
+            return Ok(Self::Empty);
         }
         if count == 1 {
-            return self.clone();
+            return Ok(self.clone());
         }
-        match *self {
+        Ok(match *self {
             Self::Empty => Self::Empty,
             Self::Run { at, len } if stride == len => Self::Run { at, len: len * count },
             Self::Run { at, len } => Self::Strided { at, count, stride, len },
@@ -121,7 +122,7 @@ impl Plan {
             Self::Loop { at, count: inner, stride: step, body_len, ref body }
                 if step.checked_mul(inner) == Some(stride) =>
             {
-                Self::Loop { at, count: inner * count, stride: step, body_len, body: Arc::clone(body) }
+                Self::Loop { at, count: inner * count, stride: step, body_len, body: body.clone() }
             }
             Self::Runs { at, ref list } if list.as_slice().len() as i64 <= UNROLL_RUNS as i64 / count => {
                 let mut sequence = SequenceBuilder::default();
@@ -129,17 +130,17 @@ impl Plan {
                     let base = at.wrapping_add(round.wrapping_mul(stride));
                     let mut start = 0;
                     for run in list.as_slice() {
-                        sequence.run(base.wrapping_add(run.offset), run.end - start);
+                        sequence.run(base.wrapping_add(run.offset), run.end - start)?;
                         start = run.end;
                     }
                 }
-                sequence.finish()
+                sequence.finish()?
             }
             _ => {
                 let body_len = self.len();
-                Self::Loop { at: 0, count, stride, body_len, body: Arc::new(self.clone()) }
+                Self::Loop { at: 0, count, stride, body_len, body: Shared::new(self.clone())? }
             }
-        }
+        })
     }
 
     /// The depth of nested sequences.
@@ -163,9 +164,9 @@ pub(crate) struct SequenceBuilder {
 
 impl SequenceBuilder {
     /// Appends `len` bytes at `at`.
-    pub(crate) fn run(&mut self, at: i64, len: i64) {
+    pub(crate) fn run(&mut self, at: i64, len: i64) -> Result<(), OutOfMemory> {
         if len == 0 {
-            return;
+            return Ok(());
         }
         self.len += len;
         if let Some(Part { plan: Plan::Run { at: last_at, len: last_len }, end }) = self.parts.last_mut()
@@ -173,27 +174,26 @@ impl SequenceBuilder {
         {
             *last_len += len;
             *end = self.len;
-            return;
+            return Ok(());
         }
-        self.parts.push(Part { plan: Plan::Run { at, len }, end: self.len });
+        push(&mut self.parts, Part { plan: Plan::Run { at, len }, end: self.len })
     }
 
     /// Appends a plan, `by` bytes further.
-    pub(crate) fn plan(&mut self, plan: &Plan, by: i64) {
+    pub(crate) fn plan(&mut self, plan: &Plan, by: i64) -> Result<(), OutOfMemory> {
         match plan {
-            Plan::Empty => {}
+            Plan::Empty => Ok(()),
             Plan::Run { at, len } => self.run(at.wrapping_add(by), *len),
             Plan::Runs { at, list } if self.splices(list.as_slice().len()) => {
                 let mut start = 0;
                 for run in list.as_slice() {
-                    self.run(at.wrapping_add(by).wrapping_add(run.offset), run.end - start);
+                    self.run(at.wrapping_add(by).wrapping_add(run.offset), run.end - start)?;
                     start = run.end;
                 }
+                Ok(())
             }
             Plan::Sequence { at, parts, .. } if self.splices(parts.len()) => {
-                for part in parts.iter() {
-                    self.push(part.plan.shifted(at.wrapping_add(by)));
-                }
+                parts.iter().try_for_each(|part| self.push(part.plan.shifted(at.wrapping_add(by))))
             }
             _ => self.push(plan.shifted(by)),
         }
@@ -203,30 +203,32 @@ impl SequenceBuilder {
         parts <= SPLICE_PARTS && self.parts.len() < SPLICE_LIMIT
     }
 
-    fn push(&mut self, plan: Plan) {
+    fn push(&mut self, plan: Plan) -> Result<(), OutOfMemory> {
         if let Plan::Run { at, len } = plan {
-            self.run(at, len);
-            return;
+            return self.run(at, len);
         }
         self.len += plan.len();
         self.irregular = true;
-        self.parts.push(Part { plan, end: self.len });
+        push(&mut self.parts, Part { plan, end: self.len })
     }
 
-    pub(crate) fn finish(mut self) -> Plan {
+    pub(crate) fn finish(mut self) -> Result<Plan, OutOfMemory> {
         if self.parts.len() <= 1 {
-            return self.parts.pop().map_or(Plan::Empty, |part| part.plan);
+            return Ok(self.parts.pop().map_or(Plan::Empty, |part| part.plan));
         }
         if self.irregular {
             return self.sequence();
         }
-        self.regular().unwrap_or_else(|| {
-            let list = self.runs().map(|(offset, _, end)| ListedRun { offset, end }).collect();
-            Plan::Runs { at: 0, list: RunList::Shared(list) }
-        })
+        if let Some(regular) = self.regular() {
+            return Ok(regular);
+        }
+        let mut list = Vec::new();
+        reserve(&mut list, self.parts.len())?;
+        list.extend(self.runs().map(|(offset, _, end)| ListedRun { offset, end }));
+        Ok(Plan::Runs { at: 0, list: RunList::Made(Shared::new(list)?) })
     }
 
-    fn sequence(self) -> Plan {
+    fn sequence(self) -> Result<Plan, OutOfMemory> {
         let deepest = |parts: &[Part]| {
             parts.iter().map(|part| part.plan.sequence_depth()).enumerate().max_by_key(|(_, depth)| *depth)
         };
@@ -238,15 +240,16 @@ impl SequenceBuilder {
                 && nested >= MAX_NESTED_SEQUENCES
                 && parts[index].plan.len() > half
             {
-                let (at, inner) = (*at, Arc::clone(inner));
+                let (at, inner) = (*at, inner.clone());
                 let start = parts[index].end - parts[index].plan.len();
                 let taken_in =
                     inner.iter().map(|part| Part { plan: part.plan.shifted(at), end: start + part.end });
+                reserve(&mut parts, inner.len())?;
                 parts.splice(index..=index, taken_in);
                 depth = deepest(&parts).map_or(0, |(_, depth)| depth);
             }
         }
-        Plan::Sequence { at: 0, depth: depth + 1, parts: parts.into() }
+        Ok(Plan::Sequence { at: 0, depth: depth + 1, parts: Shared::new(collected(parts)?)? })
     }
 
     /// The runs as (offset, length, end), if all parts are runs.
@@ -288,41 +291,48 @@ mod tests {
         }
     }
 
+    fn repeated(plan: &Plan, count: i64, stride: i64) -> Plan {
+        plan.repeated(count, stride).expect("memory")
+    }
+
+    fn sequence(plans: &[(&Plan, i64)]) -> Plan {
+        let mut sequence = SequenceBuilder::default();
+        plans.iter().for_each(|(plan, by)| sequence.plan(plan, *by).expect("memory"));
+        sequence.finish().expect("memory")
+    }
+
     #[test]
     fn nested_vectors_stay_small() {
-        let column = Plan::Run { at: 0, len: 8 }.repeated(1_000_000, 64);
+        let column = repeated(&Plan::Run { at: 0, len: 8 }, 1_000_000, 64);
         assert!(matches!(column, Plan::Strided { count: 1_000_000, stride: 64, len: 8, .. }));
-        let plane = column.repeated(1_000_000, 1 << 30);
+        let plane = repeated(&column, 1_000_000, 1 << 30);
         assert_eq!(nodes(&plane), 2);
         assert_eq!(plane.len(), 8_000_000_000_000);
     }
 
     #[test]
     fn regular_rounds_become_one_loop() {
-        let strided = Plan::Run { at: 4, len: 4 }.repeated(3, 16).repeated(5, 48);
+        let strided = repeated(&repeated(&Plan::Run { at: 4, len: 4 }, 3, 16), 5, 48);
         assert!(matches!(strided, Plan::Strided { at: 4, count: 15, stride: 16, len: 4 }));
-        assert!(matches!(Plan::Run { at: 0, len: 4 }.repeated(7, 4), Plan::Run { at: 0, len: 28 }));
+        assert!(matches!(repeated(&Plan::Run { at: 0, len: 4 }, 7, 4), Plan::Run { at: 0, len: 28 }));
     }
 
     #[test]
     fn equal_blocks_in_a_list_become_a_stride() {
         let mut list = SequenceBuilder::default();
         for block in 0..100 {
-            list.run(block * 24, 4);
-            list.run(block * 24 + 4, 8);
+            list.run(block * 24, 4).expect("memory");
+            list.run(block * 24 + 4, 8).expect("memory");
         }
-        assert!(matches!(list.finish(), Plan::Strided { at: 0, count: 100, stride: 24, len: 12 }));
+        assert!(matches!(list.finish(), Ok(Plan::Strided { at: 0, count: 100, stride: 24, len: 12 })));
     }
 
     #[test]
     fn depth_is_bounded_when_each_level_adds_a_little() {
-        let irregular = Plan::Run { at: 0, len: 4 }.repeated(3, 10).repeated(3, 100);
+        let irregular = repeated(&repeated(&Plan::Run { at: 0, len: 4 }, 3, 10), 3, 100);
         let mut plan = irregular.clone();
         for level in 1..2000 {
-            let mut next = SequenceBuilder::default();
-            next.plan(&irregular, -1000 * level);
-            next.plan(&plan, 1);
-            plan = next.finish();
+            plan = sequence(&[(&irregular, -1000 * level), (&plan, 1)]);
             assert!(plan.sequence_depth() <= MAX_NESTED_SEQUENCES + 2);
         }
         assert_eq!(plan.len(), 2000 * 36);
@@ -332,10 +342,7 @@ mod tests {
     fn size_is_bounded_when_each_level_is_used_twice() {
         let mut plan = Plan::Run { at: 0, len: 1 };
         for level in 0..60 {
-            let mut next = SequenceBuilder::default();
-            next.plan(&plan, 0);
-            next.plan(&plan, 3_i64.wrapping_pow(level) + 1);
-            plan = next.finish();
+            plan = sequence(&[(&plan, 0), (&plan, 3_i64.wrapping_pow(level) + 1)]);
         }
         assert_eq!(plan.len(), 1 << 60);
         let Plan::Sequence { parts, depth, .. } = plan else { panic!("an irregular plan") };

@@ -3,6 +3,7 @@
 use super::list::List;
 use super::out::Out;
 use crate::error::Result;
+use heddle_platform::allocate::{collected, copied};
 use heddle_spec::constants::MPI_UNDEFINED;
 use std::ffi::c_int;
 
@@ -15,7 +16,7 @@ pub(crate) enum Counts<'a> {
     Large(List<'a, i64>),
 }
 
-impl<'a> Counts<'a> {
+impl Counts<'_> {
     /// # Safety
     ///
     /// As for [`List::new`].
@@ -32,49 +33,16 @@ impl<'a> Counts<'a> {
         Self::Large(unsafe { List::new(pointer) })
     }
 
-    /// The array, which has `length` elements.
+    /// A copy of the array, which has `length` elements.
     ///
     /// # Errors
     ///
-    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
-    pub(crate) fn slice(self, length: usize) -> Result<CountSlice<'a>> {
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty; `MPI_ERR_NO_MEM`.
+    pub(crate) fn widened(self, length: usize) -> Result<Vec<i64>> {
         Ok(match self {
-            Self::Int(list) => CountSlice::Int(list.slice(length)?),
-            Self::Large(list) => CountSlice::Large(list.slice(length)?),
+            Self::Int(list) => collected(list.slice(length)?.iter().map(|&value| i64::from(value)))?,
+            Self::Large(list) => copied(list.slice(length)?)?,
         })
-    }
-}
-
-/// Counts or displacements of known number.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum CountSlice<'a> {
-    /// From the form with `int`.
-    Int(&'a [c_int]),
-    /// From the large form.
-    Large(&'a [i64]),
-}
-
-impl CountSlice<'_> {
-    /// The number at `index`.
-    ///
-    /// # Panics
-    ///
-    /// If `index` is out of range.
-    #[inline]
-    pub(crate) fn get(self, index: usize) -> i64 {
-        match self {
-            Self::Int(values) => i64::from(values[index]),
-            Self::Large(values) => values[index],
-        }
-    }
-
-    /// All of them in order.
-    pub(crate) fn iter(self) -> impl Iterator<Item = i64> {
-        let length = match self {
-            Self::Int(values) => values.len(),
-            Self::Large(values) => values.len(),
-        };
-        (0..length).map(move |index| self.get(index))
     }
 }
 

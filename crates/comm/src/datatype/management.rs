@@ -5,9 +5,23 @@ use super::object::{DERIVED, TypeObject, bad_handle, to_build_on};
 use crate::attribute::Attributes;
 use crate::error::{Error, Result};
 use crate::lifetime;
-use heddle_datatype::Datatype;
+use heddle_datatype::{Datatype, TypeError};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, Mutex};
+
+/// A constructor's complaint as an error of MPI.
+#[cold]
+#[must_use]
+pub fn not_made(error: TypeError) -> Error {
+    let class = match error {
+        TypeError::Negative { what: "count", .. } => mpi::MPI_ERR_COUNT,
+        TypeError::NoDimensions => mpi::MPI_ERR_DIMS,
+        TypeError::Rank { .. } => mpi::MPI_ERR_RANK,
+        TypeError::NoMemory(_) => mpi::MPI_ERR_NO_MEM,
+        _ => mpi::MPI_ERR_ARG,
+    };
+    Error::new(class, error.to_string())
+}
 
 /// Puts a new derived datatype into the table; returns its handle.
 pub fn insert(datatype: Arc<Datatype>) -> usize {
@@ -23,10 +37,9 @@ fn insert_object(object: TypeObject) -> usize {
 /// Makes a copy of a datatype under a new handle, with the attributes whose copy callbacks ask for it.
 ///
 /// # Errors
-/// `MPI_ERR_TYPE`; the error of an attribute's copy callback.
+/// `MPI_ERR_TYPE`, `MPI_ERR_NO_MEM`; the error of an attribute's copy callback.
 pub fn dup(handle: usize) -> Result<usize> {
-    let copy = Datatype::dup(&to_build_on(handle)?)
-        .map_err(|error| Error::new(mpi::MPI_ERR_TYPE, error.to_string()))?;
+    let copy = Datatype::dup(&to_build_on(handle)?).map_err(not_made)?;
     let new = TypeObject { datatype: copy, name: Mutex::default(), attributes: Attributes::default() };
     of_type(handle)?.copy_all(handle, &new.attributes)?;
     Ok(insert_object(new))

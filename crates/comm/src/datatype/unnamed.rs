@@ -1,10 +1,9 @@
 //! The unnamed predefined datatypes of Fortran's kinds of numbers (MPI 5.0, section 19.1.10). The same
 //! arguments give the same handle, which is never freed.
 
-use super::management::insert;
-use crate::error::{Error, Result};
+use super::management::{insert, not_made};
+use crate::error::Result;
 use heddle_datatype::{Combiner, Constructed, Datatype};
-use heddle_spec::constants as mpi;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,8 +15,7 @@ fn handle(of: (Combiner, i32, i32), make: impl FnOnce() -> Constructed) -> Resul
     if let Some(&handle) = handles.get(&of) {
         return Ok(handle);
     }
-    let made = make().map_err(|error| Error::new(mpi::MPI_ERR_ARG, error.to_string()))?;
-    let handle = insert(made);
+    let handle = insert(make().map_err(not_made)?);
     handles.insert(of, handle);
     Ok(handle)
 }

@@ -4,6 +4,7 @@ use crate::argument::{Counts, List};
 use crate::error::Result;
 use heddle_collective::{Parts, TypedParts};
 use heddle_comm::datatype::{self, TypeRef};
+use heddle_platform::allocate::{copied, try_collected};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
 
@@ -15,8 +16,7 @@ pub(in crate::bodies) struct Layout {
 
 impl Layout {
     pub(in crate::bodies) fn new(counts: Counts<'_>, displs: Counts<'_>, ranks: usize) -> Result<Layout> {
-        let list = |numbers: Counts<'_>| numbers.slice(ranks).map(|slice| slice.iter().collect());
-        Ok(Layout { counts: list(counts)?, displs: list(displs)? })
+        Ok(Layout { counts: counts.widened(ranks)?, displs: displs.widened(ranks)? })
     }
 
     /// With displacements that have one type in both forms.
@@ -25,8 +25,7 @@ impl Layout {
         displs: List<'_, i64>,
         edges: usize,
     ) -> Result<Layout> {
-        let counts = counts.slice(edges)?.iter().collect();
-        Ok(Layout { counts, displs: displs.slice(edges)?.to_vec() })
+        Ok(Layout { counts: counts.widened(edges)?, displs: copied(displs.slice(edges)?)? })
     }
 
     pub(in crate::bodies) fn new_if(
@@ -67,5 +66,5 @@ pub(in crate::bodies) fn parts_if<'a>(
 }
 
 pub(in crate::bodies) fn datatypes(handles: List<'_, DatatypeHandle>, ranks: usize) -> Result<Vec<TypeRef>> {
-    handles.slice(ranks)?.iter().map(|handle| datatype::for_communication(handle.0)).collect()
+    try_collected(handles.slice(ranks)?.iter().map(|handle| datatype::for_communication(handle.0)))
 }

@@ -71,7 +71,7 @@ in_three_forms! {
 in_three_forms! {
     fn reduce_scatter, ireduce_scatter, reduce_scatter_init(form, call: ReduceScatterArguments<'_>) {
         let comm = CommRef::from_handle(call.comm.0)?;
-        let counts: Vec<i64> = call.recvcounts.slice(comm.size())?.iter().collect();
+        let counts = call.recvcounts.widened(comm.size())?;
         scattered(form, (call.sendbuf, call.recvbuf), &counts, (call.datatype, call.op), &comm)
     }
 }

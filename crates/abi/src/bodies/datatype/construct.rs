@@ -1,10 +1,11 @@
 //! Constructors.
 
-use super::{old_type, type_error};
+use super::old_type;
 use crate::argument::{Counts, List, Out};
 use crate::error::{Error, Result};
 use heddle_comm::datatype;
 use heddle_datatype::{Constructed, Datatype, Form, TypeRef};
+use heddle_platform::allocate::try_collected;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 
@@ -14,7 +15,7 @@ pub(super) fn give(
     construct: impl FnOnce() -> Result<Constructed>,
 ) -> Result<()> {
     let newtype = newtype.variable()?;
-    let datatype = construct()?.map_err(type_error)?;
+    let datatype = construct()?.map_err(datatype::not_made)?;
     newtype.0 = datatype::insert(datatype);
     Ok(())
 }
@@ -23,10 +24,6 @@ pub(super) fn give(
 fn length(count: i64) -> Result<usize> {
     usize::try_from(count)
         .map_err(|_| Error::new(mpi::MPI_ERR_COUNT, format!("count is {count}, but it may not be negative")))
-}
-
-fn all(counts: Counts<'_>, length: usize) -> Result<Vec<i64>> {
-    Ok(counts.slice(length)?.iter().collect())
 }
 
 pub(crate) fn type_contiguous(
@@ -70,7 +67,8 @@ pub(crate) fn type_indexed(
 ) -> Result<()> {
     give(newtype, || {
         let (length, old) = (length(count)?, old_type(oldtype)?);
-        Ok(Datatype::indexed(form, &all(blocklengths, length)?, &all(displacements, length)?, &old))
+        let (blocklengths, displacements) = (blocklengths.widened(length)?, displacements.widened(length)?);
+        Ok(Datatype::indexed(form, &blocklengths, &displacements, &old))
     })
 }
 
@@ -84,7 +82,7 @@ pub(crate) fn type_create_hindexed(
 ) -> Result<()> {
     give(newtype, || {
         let (length, old) = (length(count)?, old_type(oldtype)?);
-        Ok(Datatype::hindexed(form, &all(blocklengths, length)?, displacements.slice(length)?, &old))
+        Ok(Datatype::hindexed(form, &blocklengths.widened(length)?, displacements.slice(length)?, &old))
     })
 }
 
@@ -98,7 +96,7 @@ pub(crate) fn type_create_indexed_block(
 ) -> Result<()> {
     give(newtype, || {
         let (length, old) = (length(count)?, old_type(oldtype)?);
-        Ok(Datatype::indexed_block(form, blocklength, &all(displacements, length)?, &old))
+        Ok(Datatype::indexed_block(form, blocklength, &displacements.widened(length)?, &old))
     })
 }
 
@@ -126,9 +124,9 @@ pub(crate) fn type_create_struct(
 ) -> Result<()> {
     give(newtype, || {
         let length = length(count)?;
-        let types: Result<Vec<TypeRef>> =
-            types.slice(length)?.iter().map(|&handle| old_type(handle)).collect();
-        Ok(Datatype::structure(form, &all(blocklengths, length)?, displacements.slice(length)?, &types?))
+        let types: Vec<TypeRef> = try_collected(types.slice(length)?.iter().map(|&old| old_type(old)))?;
+        let (blocklengths, displacements) = (blocklengths.widened(length)?, displacements.slice(length)?);
+        Ok(Datatype::structure(form, &blocklengths, displacements, &types))
     })
 }
 

@@ -20,23 +20,12 @@ pub(crate) use pack_external::*;
 pub(crate) use query::*;
 
 use crate::argument::Out;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use heddle_comm::datatype::{self, TypeRef};
-use heddle_datatype::{TypeError, types};
+use heddle_datatype::types;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
-
-/// Turns a constructor's complaint about its arguments into an MPI error.
-fn type_error(error: TypeError) -> Error {
-    let class = match error {
-        TypeError::Negative { what: "count", .. } => mpi::MPI_ERR_COUNT,
-        TypeError::NoDimensions => mpi::MPI_ERR_DIMS,
-        TypeError::Rank { .. } => mpi::MPI_ERR_RANK,
-        _ => mpi::MPI_ERR_ARG,
-    };
-    Error::new(class, error.to_string())
-}
 
 fn found(handle: DatatypeHandle) -> Result<TypeRef> {
     datatype::from_handle(handle.0)
