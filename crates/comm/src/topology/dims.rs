@@ -32,15 +32,18 @@ pub fn dims_create(nodes: i32, dims: &mut [i32]) -> Result<()> {
     let free = dims.iter().filter(|dim| **dim == 0).count();
     let rest = fixed.filter(|fixed| i64::from(nodes) % fixed == 0).map(|fixed| i64::from(nodes) / fixed);
     let Some(rest) = rest.filter(|&rest| free > 0 || rest == 1 || dims.is_empty()) else {
-        let message = format!("the given dimensions of {dims:?} do not divide {nodes} processes evenly");
+        let message = format!("the dimensions that are given do not divide {nodes} processes evenly");
         return Err(Error::new(mpi::MPI_ERR_DIMS, message));
     };
-    let mut chosen = balanced(rest, free).into_iter();
+    let mut chosen = balanced(rest, free.min(MOST_FACTORS)).into_iter();
     for dim in dims.iter_mut().filter(|dim| **dim == 0) {
         *dim = chosen.next().unwrap_or(1) as i32;
     }
     Ok(())
 }
+
+/// Of so many factors of a number below 2^31 one is 1, as are all further ones: 2^30 has 30 factors.
+const MOST_FACTORS: usize = 31;
 
 /// `product` as `count` factors, non-increasing, as equal as possible. Fewer factors
 /// mean that the rest are 1.
@@ -218,6 +221,13 @@ mod tests {
                 assert_eq!(dims(nodes, &vec![0; count]), best_of_all(nodes, count), "{nodes} in {count}");
             }
         }
+    }
+
+    #[test]
+    fn many_dimensions_need_no_deep_stack() {
+        let found = dims(6, &vec![0; 1 << 20]);
+        assert_eq!((&found[..3], found.iter().max()), (&[3, 2, 1][..], Some(&3)));
+        assert!(found[2..].iter().all(|&dim| dim == 1));
     }
 
     #[test]
