@@ -19,6 +19,7 @@ mod set;
 use crate::error::{Error, Result};
 use crate::session::Session;
 use heddle_objects::table::{ObjectKind, Table};
+use heddle_platform::allocate::{collected, reserve};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -28,7 +29,7 @@ pub struct Group {
     size: u32,
     members: Members,
     /// Pairs of world rank and rank here, in order of world ranks, of members that are listed.
-    index: OnceLock<Box<[(u32, u32)]>>,
+    index: OnceLock<Vec<(u32, u32)>>,
     /// The session that it comes from, if it comes from one.
     session: Option<Arc<Session>>,
 }
@@ -44,7 +45,7 @@ enum Members {
         first: u32,
         stride: u32,
     },
-    List(Box<[u32]>),
+    List(Vec<u32>),
 }
 
 impl Members {
@@ -58,7 +59,7 @@ impl Members {
         if stride != 0 && regular.zip(&ranks).all(|(regular, &rank)| regular == rank) {
             Members::Regular { first, stride }
         } else {
-            Members::List(ranks.into())
+            Members::List(ranks)
         }
     }
 }
@@ -186,11 +187,24 @@ impl Group {
                     .then_some(rank as usize)
             }
             Members::List(ranks) => {
-                let index = self.index.get_or_init(|| index_of(ranks));
+                let Some(index) = self.index(ranks) else {
+                    return ranks.iter().position(|&member| member as usize == world);
+                };
                 let place = index.binary_search_by_key(&world, |&(member, _)| member as usize).ok()?;
                 Some(index[place].1 as usize)
             }
         }
+    }
+
+    /// The index of the members that are listed; `None` if there is no memory for it.
+    fn index(&self, ranks: &[u32]) -> Option<&[(u32, u32)]> {
+        if self.index.get().is_none() {
+            let mut index = collected(ranks.iter().copied().zip(0..)).ok()?;
+            index.sort_unstable();
+            // Another thread may have made the same one.
+            let _ = self.index.set(index);
+        }
+        self.index.get().map(Vec::as_slice)
     }
 
     /// The world ranks of all members, in order.
@@ -234,10 +248,12 @@ impl Group {
     }
 }
 
-fn index_of(ranks: &[u32]) -> Box<[(u32, u32)]> {
-    let mut index: Box<[(u32, u32)]> = ranks.iter().copied().zip(0..).collect();
-    index.sort_unstable();
-    index
+/// A list of at most `most` world ranks.
+fn gathered(most: usize, ranks: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
+    let mut all = Vec::new();
+    reserve(&mut all, most)?;
+    all.extend(ranks);
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -295,10 +311,10 @@ mod tests {
         let made = [
             inside.include(&[2, 0]).expect("ranks"),
             inside.exclude(&[1]).expect("ranks"),
-            inside.union(&plain),
-            plain.union(&inside),
-            inside.intersection(&plain),
-            inside.difference(&Group::all(1)),
+            inside.union(&plain).expect("memory"),
+            plain.union(&inside).expect("memory"),
+            inside.intersection(&plain).expect("memory"),
+            inside.difference(&Group::all(1)).expect("memory"),
         ];
         for group in made {
             assert!(group.session().is_some_and(|found| Arc::ptr_eq(found, &session)), "{group:?}");

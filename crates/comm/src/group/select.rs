@@ -1,33 +1,37 @@
 //! Groups made of chosen members of another one: lists of ranks, and ranges `(first, last, stride)`
 //! (MPI 5.0, section 7.3.2).
 
-use super::Group;
+use super::{Group, gathered};
 use crate::error::{Error, Result};
+use heddle_platform::allocate::{filled, push};
 use heddle_spec::constants as mpi;
 
 impl Group {
     /// The members with these ranks, in the order of the list.
     ///
     /// # Errors
-    /// `MPI_ERR_RANK` if there is no such rank, or if one is listed twice.
+    /// `MPI_ERR_RANK` if there is no such rank, or if one is listed twice; `MPI_ERR_NO_MEM`.
     pub fn include(&self, ranks: &[i32]) -> Result<Group> {
         self.chosen(ranks)?;
-        Ok(self.at(ranks))
+        let world = |&rank: &i32| self.world_rank(rank as usize).map(|world| world as u32);
+        Ok(self.derived(gathered(ranks.len(), ranks.iter().filter_map(world))?))
     }
 
     /// The members whose ranks are not listed, in their order here.
     ///
     /// # Errors
-    /// `MPI_ERR_RANK` if there is no such rank, or if one is listed twice.
+    /// The same as for [`Group::include`].
     pub fn exclude(&self, ranks: &[i32]) -> Result<Group> {
-        Ok(self.without(&self.chosen(ranks)?))
+        let chosen = self.chosen(ranks)?;
+        let rest = self.iter().zip(chosen).filter(|(_, chosen)| !chosen).map(|(world, _)| world);
+        Ok(self.derived(gathered(self.size() - ranks.len(), rest)?))
     }
 
     /// The members whose ranks the ranges list, in that order.
     ///
     /// # Errors
     /// `MPI_ERR_ARG` for a stride of zero; `MPI_ERR_RANK` if there is no such rank,
-    /// or if one is listed twice.
+    /// or if one is listed twice; `MPI_ERR_NO_MEM`.
     pub fn include_ranges(&self, ranges: &[[i32; 3]]) -> Result<Group> {
         let ranks = self.ranks_of_ranges(ranges)?;
         self.include(&ranks)
@@ -42,19 +46,9 @@ impl Group {
         self.exclude(&ranks)
     }
 
-    fn at(&self, ranks: &[i32]) -> Group {
-        let world = |&rank: &i32| self.world_rank(rank as usize).map(|world| world as u32);
-        self.derived(ranks.iter().filter_map(world).collect())
-    }
-
-    fn without(&self, chosen: &[bool]) -> Group {
-        let rest = self.iter().zip(chosen).filter(|(_, chosen)| !**chosen).map(|(world, _)| world);
-        self.derived(rest.collect())
-    }
-
     /// For each rank whether it is listed.
     fn chosen(&self, ranks: &[i32]) -> Result<Vec<bool>> {
-        let mut chosen = vec![false; self.size()];
+        let mut chosen = filled(self.size(), false)?;
         for &rank in ranks {
             let seen = chosen.get_mut(rank as usize).ok_or_else(|| self.bad_rank(rank))?;
             if std::mem::replace(seen, true) {
@@ -65,6 +59,7 @@ impl Group {
         Ok(chosen)
     }
 
+    /// The ranks of ranges; of more than there are, as many as show that one is listed twice.
     fn ranks_of_ranges(&self, ranges: &[[i32; 3]]) -> Result<Vec<i32>> {
         let mut ranks = Vec::new();
         for &[first, last, stride] in ranges {
@@ -77,7 +72,10 @@ impl Group {
                 if self.world_rank(rank as usize).is_none() {
                     return Err(self.bad_rank(rank as i32));
                 }
-                ranks.push(rank as i32);
+                if ranks.len() > self.size() {
+                    return Ok(ranks);
+                }
+                push(&mut ranks, rank as i32)?;
                 rank += stride;
             }
         }
@@ -126,5 +124,7 @@ mod tests {
         }
         let twice = eight().include_ranges(&[[0, 3, 1], [2, 4, 2]]);
         assert_eq!(twice.expect_err("rank 2 twice").code(), mpi::MPI_ERR_RANK);
+        let ranks = eight().ranks_of_ranges(&[[0, 7, 1]; 1000]);
+        assert_eq!(ranks.expect("valid").len(), 9, "a list of so many ranks is longer than it must be");
     }
 }

@@ -1,7 +1,8 @@
 //! Groups as sets (MPI 5.0, section 7.3.2). Results keep the order of the first operand; a union appends the
 //! members that only the second one has. A result is in the session of its operands.
 
-use super::Group;
+use super::{Group, gathered};
+use crate::error::Result;
 use heddle_spec::constants as mpi;
 
 impl Group {
@@ -10,23 +11,31 @@ impl Group {
     }
 
     /// All members of this group, then the members that only the other one has.
-    #[must_use]
-    pub fn union(&self, other: &Group) -> Group {
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`. The same holds for the other two.
+    pub fn union(&self, other: &Group) -> Result<Group> {
         let added = other.iter().filter(|&world| !self.contains(world));
         let of = if self.session().is_some() { self } else { other };
-        of.derived(self.iter().chain(added).collect())
+        Ok(of.derived(gathered(self.size() + other.size(), self.iter().chain(added))?))
     }
 
     /// The members that are in the other group too.
-    #[must_use]
-    pub fn intersection(&self, other: &Group) -> Group {
-        self.derived(self.iter().filter(|&world| other.contains(world)).collect())
+    ///
+    /// # Errors
+    /// See [`Group::union`].
+    pub fn intersection(&self, other: &Group) -> Result<Group> {
+        let common = self.iter().filter(|&world| other.contains(world));
+        Ok(self.derived(gathered(self.size().min(other.size()), common)?))
     }
 
     /// The members that are not in the other group.
-    #[must_use]
-    pub fn difference(&self, other: &Group) -> Group {
-        self.derived(self.iter().filter(|&world| !other.contains(world)).collect())
+    ///
+    /// # Errors
+    /// See [`Group::union`].
+    pub fn difference(&self, other: &Group) -> Result<Group> {
+        let rest = self.iter().filter(|&world| !other.contains(world));
+        Ok(self.derived(gathered(self.size(), rest)?))
     }
 
     /// Returns true if every member is in the other group.
@@ -64,10 +73,10 @@ mod tests {
             let (x, y) = (Group::from_world_ranks(a.clone()), Group::from_world_ranks(b.clone()));
             let mut union = a.clone();
             union.extend(b.iter().filter(|member| !a.contains(member)));
-            prop_assert_eq!(x.union(&y).world_ranks(), union);
+            prop_assert_eq!(x.union(&y).expect("memory").world_ranks(), union);
             let (common, rest): (Vec<u32>, Vec<u32>) = a.iter().partition(|member| b.contains(member));
-            prop_assert_eq!(x.intersection(&y).world_ranks(), common);
-            prop_assert_eq!(x.difference(&y).world_ranks(), rest);
+            prop_assert_eq!(x.intersection(&y).expect("memory").world_ranks(), common);
+            prop_assert_eq!(x.difference(&y).expect("memory").world_ranks(), rest);
             let sorted = |ranks: &[u32]| { let mut ranks = ranks.to_vec(); ranks.sort_unstable(); ranks };
             let want = if a == b {
                 mpi::MPI_IDENT

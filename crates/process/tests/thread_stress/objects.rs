@@ -73,7 +73,7 @@ fn strided(thread: &Thread<'_>, round: usize, count: usize) {
 fn groups(thread: &Thread<'_>) {
     let scene = thread.scene;
     let me = call(|| scene.shared.group.include(&[scene.rank]));
-    let handle = group::new_handle(Arc::new(me.union(&scene.shared.group)));
+    let handle = group::new_handle(Arc::new(call(|| me.union(&scene.shared.group))));
     assert_eq!(call(|| group::from_handle(handle)).size(), scene.size as usize);
     call(|| group::free(handle));
 }

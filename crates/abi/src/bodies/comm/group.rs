@@ -55,7 +55,7 @@ pub(crate) fn group_compare(group1: GroupHandle, group2: GroupHandle, result: Ou
 
 pub(crate) fn group_union(group1: GroupHandle, group2: GroupHandle, new: Out<GroupHandle>) -> Result<()> {
     let (one, other) = (group::from_handle(group1.0)?, group::from_handle(group2.0)?);
-    store(new, one.union(&other))
+    store(new, one.union(&other)?)
 }
 
 pub(crate) fn group_intersection(
@@ -64,7 +64,7 @@ pub(crate) fn group_intersection(
     new: Out<GroupHandle>,
 ) -> Result<()> {
     let (one, other) = (group::from_handle(group1.0)?, group::from_handle(group2.0)?);
-    store(new, one.intersection(&other))
+    store(new, one.intersection(&other)?)
 }
 
 pub(crate) fn group_difference(
@@ -73,7 +73,7 @@ pub(crate) fn group_difference(
     new: Out<GroupHandle>,
 ) -> Result<()> {
     let (one, other) = (group::from_handle(group1.0)?, group::from_handle(group2.0)?);
-    store(new, one.difference(&other))
+    store(new, one.difference(&other)?)
 }
 
 pub(crate) fn group_incl(
