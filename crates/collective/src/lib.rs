@@ -9,6 +9,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `any.rs` | whether something holds in any process |
 //! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
 //! | `allgather`, `reduce_scatter`, `allreduce` | an operation each: checks, the choice; a file an algorithm |
 //! | `alltoall`, `bcast`, `gather`, `reduce`, `scan`, `scatter`, `barrier.rs` | the same |
@@ -27,6 +28,7 @@
 mod allgather;
 mod allreduce;
 mod alltoall;
+mod any;
 mod arguments;
 mod barrier;
 mod basic;
@@ -51,6 +53,7 @@ mod steps;
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv, alltoallw};
+pub use any::any;
 pub use barrier::barrier;
 pub use bcast::bcast;
 pub use between_groups::tell_both_groups;

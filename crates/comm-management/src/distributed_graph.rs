@@ -2,12 +2,14 @@
 //!
 //! Every edge is sent to both its ends. The edges for one process travel in one message, after their number.
 
+use crate::memory::if_all;
 use crate::topology::dist_graph_adjacent;
 use heddle_collective::{Part, Parts, alltoall, alltoallv, run};
 use heddle_comm::CommRef;
 use heddle_comm::datatype;
 use heddle_comm::error::Result;
 use heddle_comm::topology::{Neighbour, Neighbours, bad_rank, check_weight};
+use heddle_platform::allocate::{filled, push, reserve};
 use heddle_spec::constants as mpi;
 
 /// An edge of a distributed graph.
@@ -31,23 +33,40 @@ const DESTINATION: i32 = 1;
 /// that it or others named for its rank, which is a new one if the processes are reordered.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`, `MPI_ERR_ARG` for ranks and weights that cannot be.
-pub fn dist_graph_create(comm: &CommRef, edges: &[Edge], weighted: bool, may_reorder: bool) -> Result<usize> {
-    let size = comm.size();
+/// That of `edges`; `MPI_ERR_RANK`, `MPI_ERR_ARG` for ranks and weights that cannot be; `MPI_ERR_NO_MEM`, in
+/// all processes if one lacks memory.
+pub fn dist_graph_create(
+    comm: &CommRef,
+    edges: Result<Vec<Edge>>,
+    weighted: bool,
+    may_reorder: bool,
+) -> Result<usize> {
+    let to_tell = edges.and_then(|edges| to_both_ends(&edges, comm.size()));
+    let heard = exchange(comm, &if_all(comm, to_tell)?)?;
+    dist_graph_adjacent(comm, neighbours(&heard, weighted), may_reorder)
+}
+
+/// What each rank is to hear of the edges.
+fn to_both_ends(edges: &[Edge], size: usize) -> Result<Vec<Vec<Told>>> {
     let mut to_tell: Vec<Vec<Told>> = vec![Vec::new(); size];
     for &Edge { source, destination, weight } in edges {
         check_weight(weight)?;
         for (end, who, other) in [(SOURCE, source, destination), (DESTINATION, destination, source)] {
             let list = to_tell.get_mut(who as usize).ok_or_else(|| bad_rank(who, size))?;
-            list.push([end, other, weight]);
+            push(list, [end, other, weight])?;
         }
     }
+    Ok(to_tell)
+}
+
+/// The neighbours of a rank that has heard this.
+fn neighbours(heard: &[Told], weighted: bool) -> Result<Neighbours> {
     let (mut sources, mut destinations) = (Vec::new(), Vec::new());
-    for [end, rank, weight] in exchange(comm, &to_tell)? {
+    for &[end, rank, weight] in heard {
         let list = if end == SOURCE { &mut destinations } else { &mut sources };
-        list.push(Neighbour { rank, weight });
+        push(list, Neighbour { rank, weight })?;
     }
-    dist_graph_adjacent(comm, Neighbours { sources, destinations, weighted }, may_reorder)
+    Ok(Neighbours { sources, destinations, weighted })
 }
 
 /// Sends each rank its list; returns the lists from all ranks, in their order.
@@ -63,8 +82,7 @@ fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     run(comm, |talk| alltoall(talk, Some(outgoing), incoming))?;
 
     let byte = datatype::from_handle(mpi::MPI_BYTE)?;
-    let mut told: Vec<Told> = to_tell.concat();
-    let mut heard: Vec<Told> = vec![[0; 3]; in_counts.iter().sum::<i64>() as usize / size_of::<Told>()];
+    let (mut told, mut heard) = if_all(comm, room(to_tell, &in_counts))?;
     let (out_displs, in_displs) = (starts(&out_counts), starts(&in_counts));
     // SAFETY: the counts are those of the vector, which outlives the call.
     let outgoing = unsafe { Parts::new(told.as_mut_ptr().cast(), &out_counts, &out_displs, &byte) }?;
@@ -72,6 +90,14 @@ fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     let incoming = unsafe { Parts::new(heard.as_mut_ptr().cast(), &in_counts, &in_displs, &byte) }?;
     run(comm, |talk| alltoallv(talk, Some(outgoing), incoming))?;
     Ok(heard)
+}
+
+/// All that is to be sent, and room for what is to come.
+fn room(to_tell: &[Vec<Told>], in_counts: &[i64]) -> Result<(Vec<Told>, Vec<Told>)> {
+    let mut told = Vec::new();
+    reserve(&mut told, to_tell.iter().map(Vec::len).sum())?;
+    to_tell.iter().for_each(|list| told.extend_from_slice(list));
+    Ok((told, filled(in_counts.iter().sum::<i64>() as usize / size_of::<Told>(), [0; 3])?))
 }
 
 /// The starts of contiguous blocks of these lengths.

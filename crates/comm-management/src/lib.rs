@@ -15,6 +15,7 @@
 //! | `reorder.rs`, `locations.rs` | new ranks for neighbours to be near, from where the processes run |
 //! | `insert.rs` | a new communicator gets its place in the table of objects |
 //! | `gather.rs` | lists of all processes, gathered by each |
+//! | `memory.rs` | a lack of memory in one process is one of all |
 //! | `free.rs` | the end of a communicator |
 
 mod context;
@@ -29,6 +30,7 @@ mod idup;
 mod insert;
 mod intercomm;
 mod locations;
+mod memory;
 mod reorder;
 mod split;
 mod topology;

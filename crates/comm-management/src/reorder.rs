@@ -7,8 +7,9 @@
 use crate::gather;
 use crate::locations;
 use heddle_comm::CommRef;
-use heddle_comm::error::Result;
+use heddle_comm::error::{Error, Result};
 use heddle_comm::topology::{Cartesian, Graph, Neighbour, Neighbours};
+use heddle_platform::allocate::{OutOfMemory, collected, reserve};
 use heddle_topology::Location;
 use heddle_topology::mapping::{Edge, of_graph, of_grid};
 
@@ -19,25 +20,29 @@ pub(crate) type Order = Vec<i32>;
 /// communicator.
 ///
 /// # Errors
-/// `MPI_ERR_COMM` for an intercommunicator; those of the messages.
+/// `MPI_ERR_COMM` for an intercommunicator; `MPI_ERR_NO_MEM`; those of the messages.
 pub(crate) fn grid(comm: &CommRef, grid: &Cartesian) -> Result<Order> {
-    let dims: Vec<(usize, bool)> = grid.dims.iter().copied().zip(grid.periods.iter().copied()).collect();
-    order(comm, grid.size(), |locations| Ok(of_grid(locations, &dims)))
+    // A dimension of one node has no edges, and there may be any number of them; of others there are at most
+    // 31.
+    let all = grid.dims.iter().copied().zip(grid.periods.iter().copied());
+    let dims: Vec<(usize, bool)> = all.filter(|(size, _)| *size > 1).collect();
+    order(comm, grid.size(), |locations| Ok(of_grid(locations, &dims)?))
 }
 
 /// The ranks for a graph. Collective; all processes give the same graph, which is not larger than the
 /// communicator.
 ///
 /// # Errors
-/// `MPI_ERR_COMM` for an intercommunicator; those of the messages.
+/// `MPI_ERR_COMM` for an intercommunicator; `MPI_ERR_NO_MEM`; those of the messages.
 pub(crate) fn graph(comm: &CommRef, graph: &Graph) -> Result<Order> {
     order(comm, graph.index.len(), |locations| {
-        let mut edges = Vec::with_capacity(graph.edges.len());
+        let mut edges = Vec::new();
+        reserve(&mut edges, graph.edges.len())?;
         for node in 0..graph.index.len() {
             let ends = graph.neighbours(node as i32)?;
             edges.extend(ends.iter().map(|end| Edge { ends: [node, *end as usize], weight: 1 }));
         }
-        Ok(of_graph(locations, &edges))
+        Ok(of_graph(locations, &edges)?)
     })
 }
 
@@ -45,23 +50,24 @@ pub(crate) fn graph(comm: &CommRef, graph: &Graph) -> Result<Order> {
 /// process's new rank. Collective.
 ///
 /// # Errors
-/// `MPI_ERR_COMM` for an intercommunicator; those of the messages.
+/// `MPI_ERR_COMM` for an intercommunicator; `MPI_ERR_NO_MEM`; those of the messages.
 pub(crate) fn distributed(comm: &CommRef, neighbours: Neighbours) -> Result<(Order, Neighbours)> {
     let mut given = Vec::new();
     let order = order(comm, comm.size(), |locations| {
-        given = gather::lists(comm, &to_words(&neighbours))?;
+        given = gather::lists(comm, to_words(&neighbours).map_err(Error::from))?;
         let mut edges = Vec::new();
         for (node, words) in given.iter().enumerate() {
             // Each edge stands at both its ends; here it counts where it begins.
-            let (_, destinations) = from_words(words);
+            let (_, destinations) = from_words(words)?;
             let edge = |to: Neighbour| Edge { ends: [node, to.rank as usize], weight: to.weight as u32 };
+            reserve(&mut edges, destinations.len())?;
             edges.extend(destinations.into_iter().map(edge));
         }
-        Ok(of_graph(locations, &edges))
+        Ok(of_graph(locations, &edges)?)
     })?;
     let rank = order.iter().position(|old| *old == comm.rank() as i32);
     let Some(words) = rank.and_then(|rank| given.get(rank)) else { return Ok((order, neighbours)) };
-    let (sources, destinations) = from_words(words);
+    let (sources, destinations) = from_words(words)?;
     Ok((order, Neighbours { sources, destinations, weighted: neighbours.weighted }))
 }
 
@@ -86,20 +92,22 @@ fn order(
 }
 
 /// The number of sources, then rank and weight of each source and each destination.
-fn to_words(neighbours: &Neighbours) -> Vec<i32> {
-    let both = neighbours.sources.iter().chain(&neighbours.destinations);
-    let pairs = both.flat_map(|neighbour| [neighbour.rank, neighbour.weight]);
-    std::iter::once(neighbours.sources.len() as i32).chain(pairs).collect()
+fn to_words(neighbours: &Neighbours) -> Result<Vec<i32>, OutOfMemory> {
+    let (sources, destinations) = (&neighbours.sources, &neighbours.destinations);
+    let mut words = Vec::new();
+    reserve(&mut words, 1 + 2 * (sources.len() + destinations.len()))?;
+    words.push(sources.len() as i32);
+    words.extend(sources.iter().chain(destinations).flat_map(|end| [end.rank, end.weight]));
+    Ok(words)
 }
 
 /// The sources and the destinations.
-fn from_words(words: &[i32]) -> (Vec<Neighbour>, Vec<Neighbour>) {
-    let Some((count, pairs)) = words.split_first() else { return (Vec::new(), Vec::new()) };
+fn from_words(words: &[i32]) -> Result<(Vec<Neighbour>, Vec<Neighbour>), OutOfMemory> {
+    let Some((count, pairs)) = words.split_first() else { return Ok((Vec::new(), Vec::new())) };
     let (pairs, _) = pairs.as_chunks();
-    let mut sources: Vec<Neighbour> =
-        pairs.iter().map(|&[rank, weight]| Neighbour { rank, weight }).collect();
-    let destinations = sources.split_off(*count as usize);
-    (sources, destinations)
+    let (sources, destinations) = pairs.split_at(*count as usize);
+    let ends = |pairs: &[[i32; 2]]| collected(pairs.iter().map(|&[rank, weight]| Neighbour { rank, weight }));
+    Ok((ends(sources)?, ends(destinations)?))
 }
 
 #[cfg(test)]
@@ -115,7 +123,8 @@ mod tests {
             [(list(&[]), list(&[])), (list(&[3, 1, 3]), list(&[0])), (list(&[]), list(&[2, 9]))]
         {
             let neighbours = Neighbours { sources, destinations, weighted: true };
-            let (sources, destinations) = from_words(&to_words(&neighbours));
+            let (sources, destinations) =
+                from_words(&to_words(&neighbours).expect("memory")).expect("memory");
             assert_eq!(neighbours, Neighbours { sources, destinations, weighted: true });
         }
     }

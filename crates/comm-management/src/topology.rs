@@ -4,6 +4,7 @@
 //! that each finds for itself from what the processes have told each other (`reorder.rs`).
 
 use crate::create::of_group;
+use crate::memory::if_all;
 use crate::reorder::{self, Order};
 use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
@@ -16,11 +17,13 @@ use std::sync::Arc;
 /// if that is allowed; `MPI_COMM_NULL` for the rest.
 ///
 /// # Errors
-/// `MPI_ERR_DIMS` if the grid is larger than the communicator.
-pub fn cart_create(comm: &CommRef, grid: Cartesian, may_reorder: bool) -> Result<usize> {
+/// That of `grid`; `MPI_ERR_DIMS` if the grid is larger than the communicator; `MPI_ERR_NO_MEM`, in all
+/// processes if one lacks memory.
+pub fn cart_create(comm: &CommRef, grid: Result<Cartesian>, may_reorder: bool) -> Result<usize> {
+    let checked = |grid: Cartesian| check_size(comm, grid.size()).map(|()| grid);
+    let grid = if_all(comm, grid.and_then(checked))?;
     let nodes = grid.size();
-    check_size(comm, nodes)?;
-    let order = if may_reorder { Some(reorder::grid(comm, &grid)?) } else { None };
+    let order = may_reorder.then(|| if_all(comm, reorder::grid(comm, &grid))).transpose()?;
     of_group(comm, &members(comm, nodes, order)?, Topology::Cartesian(grid))
 }
 
@@ -28,18 +31,19 @@ pub fn cart_create(comm: &CommRef, grid: Cartesian, may_reorder: bool) -> Result
 /// local, so it cannot ask where the others run, which [`cart_create`] does.
 ///
 /// # Errors
-/// The same as for [`cart_create`].
+/// `MPI_ERR_DIMS` if the grid is larger than the communicator.
 pub fn cart_map(comm: &CommRef, grid: &Cartesian) -> Result<i32> {
     check_size(comm, grid.size())?;
     Ok(rank_in(comm, grid.size()))
 }
 
-/// `MPI_Cart_sub` (MPI 5.0, section 8.5.7): the slice of a grid in which this process lies.
+/// `MPI_Cart_sub` (MPI 5.0, section 8.5.7): the slice of a grid in which this process lies, of the dimensions
+/// that stay.
 ///
 /// # Errors
-/// `MPI_ERR_TOPOLOGY` if the communicator is no grid.
-pub fn cart_sub(comm: &CommRef, remain: &[bool]) -> Result<usize> {
-    let (grid, ranks) = comm.cartesian()?.sub_grid(comm.rank() as i32, remain)?;
+/// `MPI_ERR_TOPOLOGY` if the communicator is no grid; `MPI_ERR_NO_MEM`, in all processes if one lacks memory.
+pub fn cart_sub(comm: &CommRef, stays: impl Fn(usize) -> bool) -> Result<usize> {
+    let (grid, ranks) = if_all(comm, comm.cartesian()?.sub_grid(comm.rank() as i32, stays))?;
     of_group(comm, &Arc::new(comm.group.include(&ranks)?), Topology::Cartesian(grid))
 }
 
@@ -47,11 +51,13 @@ pub fn cart_sub(comm: &CommRef, remain: &[bool]) -> Result<usize> {
 /// if that is allowed; `MPI_COMM_NULL` for the rest.
 ///
 /// # Errors
-/// `MPI_ERR_DIMS` if the graph is larger than the communicator.
-pub fn graph_create(comm: &CommRef, graph: Graph, may_reorder: bool) -> Result<usize> {
+/// That of `graph`; `MPI_ERR_DIMS` if the graph is larger than the communicator; `MPI_ERR_NO_MEM`, in all
+/// processes if one lacks memory.
+pub fn graph_create(comm: &CommRef, graph: Result<Graph>, may_reorder: bool) -> Result<usize> {
+    let checked = |graph: Graph| check_size(comm, graph.index.len()).map(|()| graph);
+    let graph = if_all(comm, graph.and_then(checked))?;
     let nodes = graph.index.len();
-    check_size(comm, nodes)?;
-    let order = if may_reorder { Some(reorder::graph(comm, &graph)?) } else { None };
+    let order = may_reorder.then(|| if_all(comm, reorder::graph(comm, &graph))).transpose()?;
     of_group(comm, &members(comm, nodes, order)?, Topology::Graph(graph))
 }
 
@@ -59,7 +65,7 @@ pub fn graph_create(comm: &CommRef, graph: Graph, may_reorder: bool) -> Result<u
 /// because this call is local, too.
 ///
 /// # Errors
-/// The same as for [`graph_create`].
+/// `MPI_ERR_DIMS` if the graph is larger than the communicator.
 pub fn graph_map(comm: &CommRef, nodes: usize) -> Result<i32> {
     check_size(comm, nodes)?;
     Ok(rank_in(comm, nodes))
@@ -69,11 +75,17 @@ pub fn graph_map(comm: &CommRef, nodes: usize) -> Result<i32> {
 /// its neighbours. If they are reordered, a process takes over the neighbours that its new rank named.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`, `MPI_ERR_ARG` for ranks and weights that cannot be.
-pub fn dist_graph_adjacent(comm: &CommRef, neighbours: Neighbours, may_reorder: bool) -> Result<usize> {
-    neighbours.check(comm.size())?;
+/// That of `neighbours`; `MPI_ERR_RANK`, `MPI_ERR_ARG` for ranks and weights that cannot be;
+/// `MPI_ERR_NO_MEM`, in all processes if one lacks memory.
+pub fn dist_graph_adjacent(
+    comm: &CommRef,
+    neighbours: Result<Neighbours>,
+    may_reorder: bool,
+) -> Result<usize> {
+    let checked = |neighbours: Neighbours| neighbours.check(comm.size()).map(|()| neighbours);
+    let neighbours = if_all(comm, neighbours.and_then(checked))?;
     let (order, neighbours) = if may_reorder {
-        let (order, neighbours) = reorder::distributed(comm, neighbours)?;
+        let (order, neighbours) = if_all(comm, reorder::distributed(comm, neighbours))?;
         (Some(order), neighbours)
     } else {
         (None, neighbours)

@@ -3,13 +3,10 @@
 use crate::life::{self, Origin, Use, comm_of_all};
 use crate::loss;
 use heddle_bootstrap::World;
-use heddle_collective::{Part, Reduction, allreduce, run};
-use heddle_comm::datatype::TypeRef;
+use heddle_collective::any;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
-use heddle_comm::op::OpRef;
 use heddle_comm::{Comm, CommRef, world_model};
-use heddle_datatype::types;
 use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::{self, Domain};
 use heddle_settings::Settings;
@@ -75,12 +72,6 @@ pub fn finalize() -> Result<()> {
 
 /// Waits until all ranks have called this; the answer is true if that of any rank is.
 fn await_all(answer: &mut bool) -> Result<()> {
-    let (any, flag, mut all) =
-        (OpRef::from_handle(mpi::MPI_LOR)?, TypeRef::predefined(&types::MPI_C_BOOL), *answer);
-    let reduction = Reduction::new(&any, &flag, mpi::MPI_C_BOOL)?;
-    // SAFETY: the flag outlives the call.
-    let part = unsafe { Part::new((&raw mut all).cast(), 1, &flag) }?;
-    run(&CommRef::world()?, |talk| allreduce(talk, &reduction, None, part))?;
-    *answer = all;
+    *answer = any(&CommRef::world()?, *answer)?;
     Ok(())
 }

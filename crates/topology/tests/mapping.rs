@@ -1,9 +1,17 @@
 //! Mappings of grids and graphs: never worse than none, the same every time, and good where the best is
 //! known.
 
-use heddle_topology::mapping::{Edge, of_graph, of_grid};
+use heddle_topology::mapping::{self, Edge};
 use heddle_topology::{Location, Topology};
 use proptest::prelude::*;
+
+fn of_graph(locations: &[Location], edges: &[Edge]) -> Vec<usize> {
+    mapping::of_graph(locations, edges).expect("memory")
+}
+
+fn of_grid(locations: &[Location], dims: &[(usize, bool)]) -> Vec<usize> {
+    mapping::of_grid(locations, dims).expect("memory")
+}
 
 /// The locations of processes that run on these hardware threads each.
 fn locations(machine: &str, threads: &[Vec<usize>]) -> Vec<Location> {

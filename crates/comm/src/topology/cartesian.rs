@@ -2,6 +2,7 @@
 
 use super::rank::bad_rank;
 use crate::error::{Error, Result};
+use heddle_platform::allocate::{collected, filled, push, reserve};
 use heddle_spec::constants as mpi;
 
 /// A grid.
@@ -17,7 +18,8 @@ impl Cartesian {
     /// A grid with these dimensions.
     ///
     /// # Errors
-    /// `MPI_ERR_DIMS` if a dimension is not positive or the number of processes is not representable.
+    /// `MPI_ERR_DIMS` if a dimension is not positive or the number of processes is not representable;
+    /// `MPI_ERR_NO_MEM`.
     pub fn new(dims: &[i32], periods: Vec<bool>) -> Result<Cartesian> {
         let mut size = 1i32;
         for (number, &dim) in dims.iter().enumerate() {
@@ -27,10 +29,11 @@ impl Cartesian {
                 return Err(Error::new(mpi::MPI_ERR_DIMS, message));
             }
             size = size.checked_mul(dim).ok_or_else(|| {
-                Error::new(mpi::MPI_ERR_DIMS, format!("a grid of {dims:?} has more processes than can be"))
+                let message = format!("the first {} dimensions have more processes than can be", number + 1);
+                Error::new(mpi::MPI_ERR_DIMS, message)
             })?;
         }
-        Ok(Cartesian { dims: dims.iter().map(|&dim| dim as usize).collect(), periods })
+        Ok(Cartesian { dims: collected(dims.iter().map(|&dim| dim as usize))?, periods })
     }
 
     /// Number of processes.
@@ -38,16 +41,18 @@ impl Cartesian {
         self.dims.iter().product()
     }
 
+    fn place(&self, rank: i32) -> Result<usize> {
+        let place = usize::try_from(rank).unwrap_or(usize::MAX);
+        if place < self.size() { Ok(place) } else { Err(bad_rank(rank, self.size())) }
+    }
+
     /// Coordinates of a rank.
     ///
     /// # Errors
-    /// `MPI_ERR_RANK` if there is no such rank.
+    /// `MPI_ERR_RANK` if there is no such rank; `MPI_ERR_NO_MEM`.
     pub fn coords(&self, rank: i32) -> Result<Vec<i32>> {
-        let mut rest = usize::try_from(rank).unwrap_or(usize::MAX);
-        if rest >= self.size() {
-            return Err(bad_rank(rank, self.size()));
-        }
-        let mut coords = vec![0; self.dims.len()];
+        let mut rest = self.place(rank)?;
+        let mut coords = filled(self.dims.len(), 0)?;
         for (coord, &dim) in coords.iter_mut().zip(&self.dims).rev() {
             *coord = (rest % dim) as i32;
             rest /= dim;
@@ -89,35 +94,55 @@ impl Cartesian {
     /// # Errors
     /// `MPI_ERR_DIMS` if there is no such dimension.
     pub fn shift(&self, rank: i32, dimension: i32, steps: i32) -> Result<(i32, i32)> {
-        let coords = self.coords(rank)?;
+        let place = self.place(rank)?;
         let number = usize::try_from(dimension).unwrap_or(usize::MAX);
-        if number >= coords.len() {
-            let message = format!("there is no dimension {dimension}: the grid has {}", coords.len());
+        if number >= self.dims.len() {
+            let message = format!("there is no dimension {dimension}: the grid has {}", self.dims.len());
             return Err(Error::new(mpi::MPI_ERR_DIMS, message));
         }
-        let moved = |steps: i64| match self.inside(number, i64::from(coords[number]) + steps) {
-            None => Ok(mpi::MPI_PROC_NULL),
-            Some(coord) => {
-                let mut coords = coords.clone();
-                coords[number] = coord as i32;
-                self.rank(&coords)
-            }
-        };
-        Ok((moved(-i64::from(steps))?, moved(i64::from(steps))?))
+        let stride = self.dims[number + 1..].iter().product();
+        Ok(self.shifted(place, number, stride, i64::from(steps)))
     }
 
-    /// The grid of the remaining dimensions, and the ranks here of those that share it with `rank`, in order.
+    /// The same for one dimension, in which the ranks are `stride` apart.
+    fn shifted(&self, place: usize, dimension: usize, stride: usize, steps: i64) -> (i32, i32) {
+        let coord = place / stride % self.dims[dimension];
+        let moved = |steps: i64| match self.inside(dimension, coord as i64 + steps) {
+            None => mpi::MPI_PROC_NULL,
+            Some(other) => (place - coord * stride + other * stride) as i32,
+        };
+        (moved(-steps), moved(steps))
+    }
+
+    /// The lower and the upper neighbour of a rank in each dimension; `MPI_PROC_NULL` where the grid ends.
     ///
     /// # Errors
-    /// `MPI_ERR_RANK` if there is no such rank.
-    pub fn sub_grid(&self, rank: i32, remain: &[bool]) -> Result<(Cartesian, Vec<i32>)> {
+    /// `MPI_ERR_RANK` if there is no such rank; `MPI_ERR_NO_MEM`.
+    pub fn neighbours(&self, rank: i32) -> Result<Vec<i32>> {
+        let place = self.place(rank)?;
+        let mut ranks = filled(2 * self.dims.len(), 0)?;
+        let mut stride = 1;
+        for (dimension, ends) in ranks.as_chunks_mut().0.iter_mut().enumerate().rev() {
+            *ends = self.shifted(place, dimension, stride, 1).into();
+            stride *= self.dims[dimension];
+        }
+        Ok(ranks)
+    }
+
+    /// The grid of the dimensions that stay, and the ranks here of those that share it with `rank`, in order.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK` if there is no such rank; `MPI_ERR_NO_MEM`.
+    pub fn sub_grid(&self, rank: i32, stays: impl Fn(usize) -> bool) -> Result<(Cartesian, Vec<i32>)> {
         let mut coords = self.coords(rank)?;
-        let kept: Vec<usize> = (0..self.dims.len()).filter(|&dimension| remain[dimension]).collect();
-        let grid = Cartesian {
-            dims: kept.iter().map(|&dimension| self.dims[dimension]).collect(),
-            periods: kept.iter().map(|&dimension| self.periods[dimension]).collect(),
-        };
-        let mut ranks = Vec::with_capacity(grid.size());
+        let (mut grid, mut kept) = (Cartesian { dims: Vec::new(), periods: Vec::new() }, Vec::new());
+        for dimension in (0..self.dims.len()).filter(|&dimension| stays(dimension)) {
+            push(&mut kept, dimension)?;
+            push(&mut grid.dims, self.dims[dimension])?;
+            push(&mut grid.periods, self.periods[dimension])?;
+        }
+        let mut ranks = Vec::new();
+        reserve(&mut ranks, grid.size())?;
         for sub_rank in 0..grid.size() as i32 {
             for (&dimension, coord) in kept.iter().zip(grid.coords(sub_rank)?) {
                 coords[dimension] = coord;
@@ -152,8 +177,14 @@ mod tests {
                     .map(|d| if periods[d] { naive[d] + turns * dims[d] } else { naive[d] })
                     .collect();
                 prop_assert_eq!(grid.rank(&wrapped).expect("inside"), rank);
+                let neighbours = grid.neighbours(rank).expect("valid");
                 for dimension in 0..dims.len() {
                     let (from, to) = grid.shift(rank, dimension as i32, 1).expect("valid");
+                    prop_assert_eq!(&neighbours[2 * dimension..][..2], &[from, to]);
+                    let mut above = naive.clone();
+                    above[dimension] += 1;
+                    let inside = above[dimension] < dims[dimension] || periods[dimension];
+                    prop_assert_eq!(to, if inside { grid.rank(&above).expect("inside") } else { mpi::MPI_PROC_NULL });
                     if to != mpi::MPI_PROC_NULL {
                         let back = grid.shift(to, dimension as i32, 1).expect("valid");
                         prop_assert_eq!(back.0, rank);
@@ -174,10 +205,10 @@ mod tests {
     #[test]
     fn sub_grids_are_slices() {
         let grid = grid(&[2, 3, 4], &[false, true, false]);
-        let (planes, ranks) = grid.sub_grid(17, &[true, false, true]).expect("valid");
+        let (planes, ranks) = grid.sub_grid(17, |dimension| dimension != 1).expect("valid");
         assert_eq!((planes.dims, planes.periods), (vec![2, 4], vec![false, false]));
         assert_eq!(ranks, [4, 5, 6, 7, 16, 17, 18, 19]);
-        let (point, ranks) = grid.sub_grid(17, &[false; 3]).expect("valid");
+        let (point, ranks) = grid.sub_grid(17, |_| false).expect("valid");
         assert_eq!((point.size(), ranks), (1, vec![17]));
     }
 

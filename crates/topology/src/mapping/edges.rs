@@ -1,6 +1,7 @@
 //! Edges, and the cost of a mapping.
 
 use crate::location::Location;
+use heddle_platform::allocate::{OutOfMemory, filled};
 
 /// Communication between two nodes. The direction does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) struct Adjacency {
 
 impl Adjacency {
     /// Without the edges that cost nothing: those of weight 0, and those from a node to itself.
-    pub(super) fn new(nodes: usize, edges: &[Edge]) -> Self {
+    pub(super) fn new(nodes: usize, edges: &[Edge]) -> Result<Self, OutOfMemory> {
         let costly = || edges.iter().filter(|edge| edge.weight > 0 && edge.ends[0] != edge.ends[1]);
         let mut starts = vec![0; nodes + 1];
         for end in costly().flat_map(|edge| edge.ends) {
@@ -31,14 +32,14 @@ impl Adjacency {
             starts[node + 1] += starts[node];
         }
         let mut next = starts.clone();
-        let mut neighbours = vec![(0, 0); starts[nodes]];
+        let mut neighbours = filled(starts[nodes], (0, 0))?;
         for Edge { ends: [one, other], weight } in costly().copied() {
             for (node, neighbour) in [(one, other), (other, one)] {
                 neighbours[next[node]] = (neighbour, weight);
                 next[node] += 1;
             }
         }
-        Self { starts, neighbours }
+        Ok(Self { starts, neighbours })
     }
 
     /// Number of nodes.

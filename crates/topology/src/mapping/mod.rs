@@ -23,25 +23,30 @@ pub use edges::Edge;
 
 use crate::location::{LEVELS, Location};
 use edges::{Adjacency, mapped};
+use heddle_platform::allocate::OutOfMemory;
 
 /// For each node of a graph, as many as there are processes, the process that takes it.
 ///
+/// # Errors
+/// There is no memory for the edges.
+///
 /// # Panics
 /// If an edge leads to no node.
-#[must_use]
-pub fn of_graph(locations: &[Location], edges: &[Edge]) -> Vec<usize> {
-    if has_choice(locations) { best(locations, edges, None) } else { identity(locations.len()) }
+pub fn of_graph(locations: &[Location], edges: &[Edge]) -> Result<Vec<usize>, OutOfMemory> {
+    if has_choice(locations) { best(locations, edges, None) } else { Ok(identity(locations.len())) }
 }
 
 /// For each node of a grid, in row-major order, the process that takes it. Each dimension has a number of
 /// nodes and is a ring or not; there are as many nodes as processes.
 ///
+/// # Errors
+/// There is no memory for the edges.
+///
 /// # Panics
 /// If the dimensions have another number of nodes.
-#[must_use]
-pub fn of_grid(locations: &[Location], dims: &[(usize, bool)]) -> Vec<usize> {
+pub fn of_grid(locations: &[Location], dims: &[(usize, bool)]) -> Result<Vec<usize>, OutOfMemory> {
     if !has_choice(locations) {
-        return identity(locations.len());
+        return Ok(identity(locations.len()));
     }
     let sizes: Vec<usize> = dims.iter().map(|(size, _)| *size).collect();
     assert_eq!(sizes.iter().product::<usize>(), locations.len(), "a process for each node");
@@ -59,9 +64,13 @@ fn has_choice(locations: &[Location]) -> bool {
 }
 
 /// The cheapest mapping that is found, with another order of the nodes to try.
-fn best(locations: &[Location], edges: &[Edge], order: Option<Vec<usize>>) -> Vec<usize> {
+fn best(
+    locations: &[Location],
+    edges: &[Edge],
+    order: Option<Vec<usize>>,
+) -> Result<Vec<usize>, OutOfMemory> {
     let nodes = locations.len();
-    let adjacency = Adjacency::new(nodes, edges);
+    let adjacency = Adjacency::new(nodes, edges)?;
     let cost = |mapping: &[usize]| adjacency.cost(&mapped(locations, mapping));
     // Processes that lie in one element of the machine follow each other.
     let mut by_location = identity(nodes);
@@ -82,7 +91,7 @@ fn best(locations: &[Location], edges: &[Edge], order: Option<Vec<usize>>) -> Ve
     let candidates = std::iter::once(unchanged.clone()).chain(laid_out);
     let mut found = candidates.min_by_key(|mapping| cost(mapping)).unwrap_or_else(|| unchanged.clone());
     swaps::refine(&adjacency, locations, &mut found);
-    if cost(&found) < limit { found } else { unchanged }
+    Ok(if cost(&found) < limit { found } else { unchanged })
 }
 
 /// How many processes each element of a level has, level by level from the largest elements on, as far as all

@@ -5,6 +5,7 @@ use crate::argument::{List, ListOut, Out};
 use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::topology::{self, Cartesian};
+use heddle_platform::allocate::collected;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;
@@ -16,7 +17,7 @@ fn dimensions(n: c_int) -> Result<usize> {
 
 fn grid(ndims: c_int, dims: List<'_, c_int>, periods: List<'_, c_int>) -> Result<Cartesian> {
     let ndims = dimensions(ndims)?;
-    let periods = periods.slice(ndims)?.iter().map(|&period| period != 0).collect();
+    let periods = collected(periods.slice(ndims)?.iter().map(|&period| period != 0))?;
     Cartesian::new(dims.slice(ndims)?, periods)
 }
 
@@ -29,7 +30,7 @@ pub(crate) fn cart_create(
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let (grid, new) = (grid(ndims, dims, periods)?, new.variable()?);
+    let (grid, new) = (grid(ndims, dims, periods), new.variable()?);
     *new = CommHandle(heddle_comm_management::cart_create(&comm, grid, reorder)?);
     Ok(())
 }
@@ -53,8 +54,8 @@ pub(crate) fn cart_map(
 pub(crate) fn cart_sub(comm: CommHandle, remain: List<'_, c_int>, new: Out<CommHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let remain = remain.slice(comm.cartesian()?.dims.len())?;
-    let (remain, new): (Vec<bool>, _) = (remain.iter().map(|&stays| stays != 0).collect(), new.variable()?);
-    *new = CommHandle(heddle_comm_management::cart_sub(&comm, &remain)?);
+    let new = new.variable()?;
+    *new = CommHandle(heddle_comm_management::cart_sub(&comm, |dimension| remain[dimension] != 0)?);
     Ok(())
 }
 

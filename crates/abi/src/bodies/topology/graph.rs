@@ -7,6 +7,7 @@ use heddle_comm::CommRef;
 use heddle_comm::info;
 use heddle_comm::topology::{Graph, Neighbour, Neighbours};
 use heddle_comm_management::Edge;
+use heddle_platform::allocate::{collected, copied, reserve};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;
@@ -15,7 +16,7 @@ use std::ffi::c_int;
 fn graph(nodes: c_int, index: List<'_, c_int>, edges: List<'_, c_int>) -> Result<Graph> {
     let index = index.slice(length(nodes, "the number of nodes", mpi::MPI_ERR_ARG)?)?;
     let count = length(index.last().copied().unwrap_or(0), "the number of edges", mpi::MPI_ERR_ARG)?;
-    Graph::new(index.to_vec(), edges.slice(count)?.to_vec())
+    Graph::new(copied(index)?, copied(edges.slice(count)?)?)
 }
 
 pub(crate) fn graph_create(
@@ -27,7 +28,7 @@ pub(crate) fn graph_create(
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let (graph, new) = (graph(nodes, index, edges)?, new.variable()?);
+    let (graph, new) = (graph(nodes, index, edges), new.variable()?);
     *new = CommHandle(heddle_comm_management::graph_create(&comm, graph, reorder)?);
     Ok(())
 }
@@ -92,10 +93,10 @@ fn weighted(n: c_int, ranks: List<'_, c_int>, weights: Option<List<'_, c_int>>) 
         return Err(Error::new(mpi::MPI_ERR_ARG, message));
     }
     let Some(weights) = weights else {
-        return Ok(ranks.iter().map(|&rank| Neighbour { rank, weight: 1 }).collect());
+        return Ok(collected(ranks.iter().map(|&rank| Neighbour { rank, weight: 1 }))?);
     };
     let pairs = ranks.iter().zip(weights.slice(n)?);
-    Ok(pairs.map(|(&rank, &weight)| Neighbour { rank, weight }).collect())
+    Ok(collected(pairs.map(|(&rank, &weight)| Neighbour { rank, weight }))?)
 }
 
 pub(crate) fn dist_graph_create_adjacent(call: DistGraphCreateAdjacentArguments<'_>) -> Result<()> {
@@ -105,12 +106,14 @@ pub(crate) fn dist_graph_create_adjacent(call: DistGraphCreateAdjacentArguments<
     let weights_given =
         !call.sourceweights.is_at(mpi::MPI_UNWEIGHTED) && !call.destweights.is_at(mpi::MPI_UNWEIGHTED);
     let weights = |list| weights_given.then_some(list);
-    let neighbours = Neighbours {
-        sources: weighted(call.indegree, call.sources, weights(call.sourceweights))?,
-        destinations: weighted(call.outdegree, call.destinations, weights(call.destweights))?,
-        weighted: weights_given,
+    let neighbours = || {
+        Ok(Neighbours {
+            sources: weighted(call.indegree, call.sources, weights(call.sourceweights))?,
+            destinations: weighted(call.outdegree, call.destinations, weights(call.destweights))?,
+            weighted: weights_given,
+        })
     };
-    let new = call.comm_dist_graph.variable()?;
+    let (neighbours, new) = (neighbours(), call.comm_dist_graph.variable()?);
     *new = CommHandle(heddle_comm_management::dist_graph_adjacent(&comm, neighbours, call.reorder)?);
     Ok(())
 }
@@ -130,16 +133,21 @@ pub(crate) fn dist_graph_create(call: DistGraphCreateArguments<'_>) -> Result<()
     })?;
     let weights_given = !call.weights.is_at(mpi::MPI_UNWEIGHTED);
     // The program's edges first: only they show that memory for so many is used rightly.
-    let ends = weighted(count, call.destinations, weights_given.then_some(call.weights))?;
-    let edge_sources = sources.iter().zip(degrees);
-    let edge_sources =
-        edge_sources.flat_map(|(&source, &degree)| std::iter::repeat_n(source, degree as usize));
-    let edges: Vec<Edge> = edge_sources
-        .zip(ends)
-        .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
-        .collect();
+    let ends = weighted(count, call.destinations, weights_given.then_some(call.weights));
+    let edges = ends.and_then(|ends| {
+        let sources = sources.iter().zip(degrees);
+        let sources = sources.flat_map(|(&source, &degree)| std::iter::repeat_n(source, degree as usize));
+        let mut edges = Vec::new();
+        reserve(&mut edges, ends.len())?;
+        edges.extend(sources.zip(ends).map(|(source, end)| Edge {
+            source,
+            destination: end.rank,
+            weight: end.weight,
+        }));
+        Ok(edges)
+    });
     let new = call.comm_dist_graph.variable()?;
-    *new = CommHandle(heddle_comm_management::dist_graph_create(&comm, &edges, weights_given, call.reorder)?);
+    *new = CommHandle(heddle_comm_management::dist_graph_create(&comm, edges, weights_given, call.reorder)?);
     Ok(())
 }
 
