@@ -14,8 +14,8 @@ use heddle_message::buffer::Buffer;
 /// Gives this process's data to all its destinations, and receives a block from each source.
 ///
 /// # Errors
-/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` if a neighbour sends more than is expected,
-/// with `HEDDLE_STRICT` `MPI_ERR_COUNT` if less.
+/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`, `MPI_ERR_NO_MEM`; `MPI_ERR_TRUNCATE` if a neighbour sends more than
+/// is expected, with `HEDDLE_STRICT` `MPI_ERR_COUNT` if less.
 pub fn neighbor_allgather(talk: &mut Conversation<'_>, send: Part<'_>, receive: Part<'_>) -> Result<()> {
     talk.take_less();
     let send = talk.apart(send, &receive, 1)?;
@@ -34,8 +34,8 @@ pub fn neighbor_allgatherv(talk: &mut Conversation<'_>, send: Part<'_>, receive:
 /// Sends a block to each destination and receives a block from each source.
 ///
 /// # Errors
-/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the counts of two
-/// neighbours disagree.
+/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`, `MPI_ERR_NO_MEM`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the
+/// counts of two neighbours disagree.
 pub fn neighbor_alltoall(talk: &mut Conversation<'_>, send: Part<'_>, receive: Part<'_>) -> Result<()> {
     let blocks = talk.comm().edges()?.outdegree;
     let send = talk.apart(send, &receive, blocks)?;
@@ -69,6 +69,7 @@ fn exchange(
 ) -> Result<()> {
     talk.name(tag::NEIGHBORHOOD);
     let (edges, rank) = (talk.comm().edges()?, talk.rank());
+    talk.reserve(edges.sources.len() + edges.destinations.len())?;
     let mut from_self = edges.sources.iter().filter(|(_, source)| *source == rank);
     for (edge, _) in edges.destinations.iter().filter(|(_, destination)| *destination == rank) {
         if let Some((source, _)) = from_self.next() {

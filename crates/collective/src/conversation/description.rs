@@ -141,6 +141,18 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// Makes room for the messages that an operation is going to begin, and for its copies, where a program
+    /// says how many there are.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(crate) fn reserve(&mut self, messages: usize) -> Result<()> {
+        match &mut self.form {
+            Form::Immediate(flight) => flight.reserve(messages),
+            Form::Recorded(recorder) => recorder.reserve(messages),
+        }
+    }
+
     /// Begins to send a message; [`Conversation::complete`] waits for it.
     pub(crate) fn begin_send(&mut self, to: usize, data: Buffer) {
         let message = Message::Send(self.rank_in_communicator(to), data);
@@ -201,7 +213,7 @@ impl<'a> Conversation<'a> {
         let takes_less = !heddle_settings::is_strict();
         match &mut self.form {
             Form::Immediate(messages) => messages.takes_less = takes_less,
-            Form::Recorded(recorder) => recorder.takes_less = takes_less,
+            Form::Recorded(recorder) => recorder.messages.takes_less = takes_less,
         }
     }
 

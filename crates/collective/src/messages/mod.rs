@@ -14,6 +14,7 @@ use heddle_message::buffer::Buffer;
 use heddle_message::request::{self, Outcome, SEND_DONE};
 use heddle_message::served_copy::ServedCopy;
 use heddle_p2p::Mode;
+use heddle_platform::allocate::reserve;
 use heddle_spec::constants as mpi;
 use heddle_transport::Direction;
 
@@ -93,9 +94,12 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// None yet, of an operation that [takes less](Self::takes_less), or does not.
-    pub(crate) fn new(takes_less: bool) -> Messages {
-        Messages { takes_less, ..Messages::default() }
+    /// Makes room for messages that are going to be begun.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(crate) fn reserve(&mut self, messages: usize) -> Result<()> {
+        Ok(reserve(&mut self.pending, messages)?)
     }
 
     /// Carries a message out: the data that it sends can be overwritten, those that it receives are there.

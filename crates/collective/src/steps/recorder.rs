@@ -5,11 +5,13 @@
 
 use super::step::{Prompt, Step};
 use crate::blackboard::on_blackboard_from_now_on;
-use crate::messages::{Among, Message};
+use crate::messages::{Among, Message, Messages};
 use heddle_blackboard::{Blackboard, Limits};
 use heddle_comm::CommRef;
 use heddle_comm::datatype::KeptType;
+use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
+use heddle_platform::allocate::reserve;
 use std::mem::{replace, take};
 
 /// The messages begun since the last [`Step::Complete`].
@@ -35,8 +37,8 @@ const MOST_PARTS: u32 = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     persistent: bool,
-    /// It accepts [less](crate::messages::Messages::takes_less) than expected.
-    pub(crate) takes_less: bool,
+    /// None in flight yet: with room for those that will be.
+    pub(crate) messages: Messages,
     /// What it needs of the blackboard.
     pub(crate) plan: Option<Plan>,
     steps: Vec<Step>,
@@ -103,6 +105,15 @@ impl Recorder {
         };
         self.together(begun);
         self.keep(Step::Prompt(Prompt::Begin(among, message)));
+    }
+
+    /// Makes room for messages that are going to be begun, and for the step that completes them.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(crate) fn reserve(&mut self, messages: usize) -> Result<()> {
+        reserve(&mut self.steps, messages + 2)?;
+        self.messages.reserve(messages)
     }
 
     /// Records a step.

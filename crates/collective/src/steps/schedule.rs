@@ -70,7 +70,7 @@ impl Schedule {
             _memory: memory,
             _types: recorder.types,
             next: 0,
-            messages: Messages::new(recorder.takes_less),
+            messages: recorder.messages,
             waits: false,
             request: 0,
             rest: None,

@@ -3,6 +3,7 @@
 use super::object::Comm;
 use crate::error::{Error, Result};
 use crate::topology::{Cartesian, Graph, Neighbour, Neighbours, Topology};
+use heddle_platform::allocate::reserve;
 use heddle_spec::constants as mpi;
 
 impl Comm {
@@ -65,18 +66,12 @@ pub struct Edges {
     pub destinations: Vec<(usize, usize)>,
 }
 
-impl Edges {
-    fn new(sources: &[i32], destinations: &[i32], order: impl Fn(usize) -> usize) -> Edges {
-        let listed = |ranks: &[i32], numbers: &mut dyn Iterator<Item = usize>| {
-            numbers.filter_map(|number| Some((number, usize::try_from(ranks[number]).ok()?))).collect()
-        };
-        Edges {
-            indegree: sources.len(),
-            outdegree: destinations.len(),
-            sources: listed(sources, &mut (0..sources.len()).map(order)),
-            destinations: listed(destinations, &mut (0..destinations.len())),
-        }
-    }
+/// The ends of edges, each with the number of its edge; those of edges that lead nowhere are left out.
+fn listed(ends: impl ExactSizeIterator<Item = (usize, i32)>) -> Result<Vec<(usize, usize)>> {
+    let mut all = Vec::new();
+    reserve(&mut all, ends.len())?;
+    all.extend(ends.filter_map(|(number, rank)| Some((number, usize::try_from(rank).ok()?))));
+    Ok(all)
 }
 
 impl Comm {
@@ -84,29 +79,28 @@ impl Comm {
     /// the lower neighbour, whose second edge it is, also where both neighbours are one process.
     ///
     /// # Errors
-    /// `MPI_ERR_TOPOLOGY` if the communicator has no topology.
+    /// `MPI_ERR_TOPOLOGY` if the communicator has no topology; `MPI_ERR_NO_MEM`.
     pub fn edges(&self) -> Result<Edges> {
         let rank = self.rank() as i32;
-        match &self.topology {
+        let ((indegree, sources), (outdegree, destinations)) = match &self.topology {
             Some(Topology::Cartesian(grid)) => {
-                let mut ranks = Vec::new();
-                for dimension in 0..grid.dims.len() as i32 {
-                    let (lower, upper) = grid.shift(rank, dimension, 1)?;
-                    ranks.extend([lower, upper]);
-                }
-                Ok(Edges::new(&ranks, &ranks, |number| number ^ 1))
+                let ranks = grid.neighbours(rank)?;
+                let crossed = (0..ranks.len()).map(|number| (number ^ 1, ranks[number ^ 1]));
+                ((ranks.len(), listed(crossed)?), (ranks.len(), listed(ranks.iter().copied().enumerate())?))
             }
             Some(Topology::Graph(graph)) => {
                 let ranks = graph.neighbours(rank)?;
-                Ok(Edges::new(ranks, ranks, |number| number))
+                let ends = || listed(ranks.iter().copied().enumerate());
+                ((ranks.len(), ends()?), (ranks.len(), ends()?))
             }
             Some(Topology::Distributed(neighbours)) => {
-                let ranks = |list: &[Neighbour]| list.iter().map(|end| end.rank).collect::<Vec<_>>();
-                let (sources, destinations) = (ranks(&neighbours.sources), ranks(&neighbours.destinations));
-                Ok(Edges::new(&sources, &destinations, |number| number))
+                let ends = |list: &[Neighbour]| listed(list.iter().map(|end| end.rank).enumerate());
+                let (sources, destinations) = (&neighbours.sources, &neighbours.destinations);
+                ((sources.len(), ends(sources)?), (destinations.len(), ends(destinations)?))
             }
-            None => Err(missing("topology", "MPI_Cart_create or MPI_Dist_graph_create_adjacent")),
-        }
+            None => return Err(missing("topology", "MPI_Cart_create or MPI_Dist_graph_create_adjacent")),
+        };
+        Ok(Edges { indegree, outdegree, sources, destinations })
     }
 }
 

@@ -22,6 +22,7 @@ use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_message::request::{self, RequestKind};
 use heddle_message::vni::SendArgs;
+use heddle_platform::allocate::reserve;
 use heddle_platform::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -163,13 +164,14 @@ impl FarReceiver {
     /// Receives all partitions of a round.
     ///
     /// # Errors
-    /// `MPI_ERR_NO_MEM` if there are too many requests.
+    /// `MPI_ERR_NO_MEM`, also if there are too many requests.
     ///
     /// # Safety
     /// There is room for the message at `to`, which nobody uses until the round is over.
     pub(super) unsafe fn begin(&self, to: *mut u8, division: Division) -> Result<()> {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.clear();
+        reserve(&mut pending, division.partitions)?;
         for partition in 0..division.partitions {
             let place = to.wrapping_add(partition * division.bytes);
             // SAFETY: the caller's promise.
