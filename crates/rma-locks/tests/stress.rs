@@ -3,9 +3,12 @@
 
 mod memory;
 
+use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::thread;
-use heddle_rma_locks::{Fissile, FissileRw, Layout, QueueRw, Rma, RmaMcs, RmaRw, SimpleRw, Spin, now};
+use heddle_rma_locks::{
+    AdaptiveRw, Bounds, Fissile, FissileRw, Layout, QueueRw, Reader, Rma, RmaMcs, RmaRw, SimpleRw, Spin, now,
+};
 use memory::{Memory, Process};
 
 const PROCESSES: usize = 6;
@@ -81,6 +84,43 @@ fn rma_rw() {
             }
         });
         assert_eq!(counted, (PROCESSES / 2 * ROUNDS) as u64);
+    }
+}
+
+/// Half of the processes read. All wait and try by turns, at a lock that changes its setting at every turn of
+/// the writers, and at one that measures.
+#[test]
+fn rma_rw_that_tunes_its_parameters() {
+    for layout in layouts() {
+        let bounds = Bounds::new(vec![1..=3; layout.levels() - 1], 1..=4);
+        let words = AdaptiveRw::words(&layout);
+        for lock in [AdaptiveRw::restless(layout.clone(), bounds.clone()), AdaptiveRw::new(layout, bounds)] {
+            let (turns, written) = (AtomicU64::new(0), AtomicU64::new(0));
+            let counted = run(words, |process, counter| {
+                let turn = turns.fetch_add(1, Ordering::Relaxed);
+                let waits = turn % 3 != 0;
+                if process.rank() % 2 == 0 {
+                    let mut reader = Reader::default();
+                    if waits {
+                        now(lock.acquire_read(process, &mut reader));
+                    } else if !now(lock.try_acquire_read(process, &mut reader)) {
+                        return;
+                    }
+                    let before = counter.read();
+                    thread::yield_now();
+                    assert_eq!(counter.read(), before);
+                    now(lock.release_read(process, &reader));
+                } else if waits || now(lock.try_acquire_write(process)) {
+                    if waits {
+                        now(lock.acquire_write(process));
+                    }
+                    counter.increment();
+                    written.fetch_add(1, Ordering::Relaxed);
+                    now(lock.release_write(process, turn));
+                }
+            });
+            assert_eq!(counted, written.into_inner());
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `setting.rs` | [`Bounds`]: what the lock may choose; and a choice |
 //! | `turn.rs` | the part of a writers' turn that has gone by, which travels with the lock |
 //! | `branch.rs` | the levels below the root |
+//! | `attempt.rs` | taking the lock without waiting |
 //! | `tuner.rs` | measuring |
 //! | `step.rs` | the steps to another setting |
 //! | `climb.rs` | deciding |
@@ -47,6 +48,7 @@
 //! **Fairness.** As [`RmaRw`](crate::RmaRw)'s with the most of each threshold, but a reader whose counter is
 //! closed has to come again, at most once for each coarseness.
 
+mod attempt;
 mod branch;
 mod climb;
 mod setting;
@@ -85,9 +87,32 @@ pub struct Reader {
     hint: u32,
 }
 
+/// The bits of a coarseness.
+const COARSENESS_BITS: u32 = 5;
+
+impl Reader {
+    /// It as a number, so that it can stand in a word.
+    #[must_use]
+    pub fn word(&self) -> u64 {
+        u64::from(self.coarseness | self.hint << COARSENESS_BITS)
+    }
+
+    /// What [`word`](Self::word) has made a number of; 0 stands for a process that has not read yet.
+    #[must_use]
+    pub fn of(word: u64) -> Reader {
+        let coarseness = |bits: u64| bits as u32 & ((1 << COARSENESS_BITS) - 1);
+        Reader { coarseness: coarseness(word), hint: coarseness(word >> COARSENESS_BITS) }
+    }
+}
+
 /// The coarseness that was in force when the word was changed last.
 fn coarseness_in(word: u64) -> u32 {
-    (word >> COARSENESS) as u32 & 31
+    (word >> COARSENESS) as u32 & ((1 << COARSENESS_BITS) - 1)
+}
+
+/// What to add to a counter's word for a new phase.
+fn phase_after(arrived: u64) -> u64 {
+    if arrived & PHASE == 0 { PHASE } else { PHASE.wrapping_neg() }
 }
 
 /// A reader-writer lock whose counters and thresholds follow the workload.
@@ -118,7 +143,12 @@ impl AdaptiveRw {
 
     /// The number of words that each process keeps.
     pub fn words(layout: &Layout) -> usize {
-        layout.words() + Tuner::WORDS
+        AdaptiveRw::words_of(layout.levels())
+    }
+
+    /// The number of words that each process keeps with so many levels.
+    pub fn words_of(levels: usize) -> usize {
+        Layout::words_of(levels) + Tuner::WORDS
     }
 
     fn branch(&self, rma: &impl Rma) -> Branch<'_> {
@@ -263,9 +293,8 @@ impl AdaptiveRw {
             if is_open(turn.setting.coarseness) {
                 let arrived = rma.get(counter, arrive).await;
                 let gone = rma.get(counter, depart).await;
-                let phase = if arrived & PHASE == 0 { PHASE } else { PHASE.wrapping_neg() };
                 let closed = if is_open(coarseness) { 0 } else { CLOSED };
-                let change = phase.wrapping_add(closed).wrapping_add(hint(arrived));
+                let change = phase_after(arrived).wrapping_add(closed).wrapping_add(hint(arrived));
                 rma.add(change.wrapping_sub(WRITE).wrapping_sub(gone), counter, arrive).await;
                 rma.add(gone.wrapping_neg(), counter, depart).await;
                 rma.flush(counter).await;
@@ -275,5 +304,18 @@ impl AdaptiveRw {
                 rma.flush(counter).await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reader;
+
+    #[test]
+    fn a_reader_fits_into_a_word() {
+        let reader = Reader { coarseness: 31, hint: 7 };
+        let same = Reader::of(reader.word());
+        assert_eq!((same.coarseness, same.hint), (31, 7));
+        assert_eq!(Reader::of(0).word(), Reader::default().word());
     }
 }

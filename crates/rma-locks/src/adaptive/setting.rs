@@ -30,6 +30,8 @@ const TURNS: u64 = 4;
 const STEPS: u32 = 15;
 /// Passings are counted in so many bits.
 pub(super) const PASSINGS: u32 = 24;
+/// The most of a threshold.
+const MOST: u64 = (1 << (PASSINGS - 1)) - 1;
 
 impl Bounds {
     /// `locality` for each level from 2 on, and `writers`, are what [`RmaRw::new`](crate::RmaRw::new) takes,
@@ -43,9 +45,19 @@ impl Bounds {
             let (least, most) = (*range.start(), *range.end());
             assert!(least > 0, "a threshold lets one pass at least");
             assert!(least <= most && most >> STEPS <= least, "the most is 1 to 2^15 times the least");
-            assert!(most < 1 << (PASSINGS - 1), "passings are counted in few bits");
+            assert!(most <= MOST, "passings are counted in few bits");
         }
         Bounds { locality, writers, patience: None }
+    }
+
+    /// Thresholds up to these. Each goes down to 1, or to the least that such a most allows. A number that is
+    /// out of range counts as the nearest one within.
+    pub fn up_to(locality: &[u64], writers: u64) -> Bounds {
+        let range = |most: u64| {
+            let most = most.clamp(1, MOST);
+            (most >> STEPS).max(1)..=most
+        };
+        Bounds::new(locality.iter().map(|most| range(*most)).collect(), range(writers))
     }
 
     /// The same, with another patience.
@@ -157,6 +169,12 @@ mod tests {
         };
         assert_eq!([0, 1, 2, 3].map(values), [[20, 5, 6], [10, 5, 3], [5, 5, 1], [3, 5, 1]]);
         assert_eq!(values(15), [3, 5, 1], "never below the least");
+    }
+
+    #[test]
+    fn any_number_may_be_the_most() {
+        let wide = Bounds::up_to(&[0, 100], u64::MAX);
+        assert_eq!((wide.locality, wide.writers), (vec![1..=1, 1..=100], 255..=(1 << 23) - 1));
     }
 
     #[test]
