@@ -31,7 +31,7 @@ for ranks in 1 2 4 8; do
     expect "a full heap, $ranks ranks" 0 '^rma-rw .* refused: the heap of 5 places is full' "$ranks" \
         --operations 60 --inserts 90 --slots 2 --heap 5
 done
-for kind in rma-mcs d-mcs spin queue-rw; do
+for kind in rma-mcs d-mcs spin queue-rw adaptive; do
     expect "$kind" 0 "^$kind .* keys\$" 3 --sync "$kind" --operations 60 --inserts 50 --slots 16
 done
 expect "no inserts" 0 '^atomics .* 0 keys$' 3 --operations 50 --inserts 0

@@ -40,7 +40,8 @@ static inline int for_each_kind(void (*use)(const char *kind))
 /* True if several may read at once. */
 static inline int has_readers(const char *kind)
 {
-    return strcmp(kind, "rma-rw") == 0 || strcmp(kind, "rw") == 0 || strcmp(kind, "queue-rw") == 0;
+    return strcmp(kind, "rma-rw") == 0 || strcmp(kind, "rw") == 0 || strcmp(kind, "queue-rw") == 0
+           || strcmp(kind, "adaptive") == 0;
 }
 
 /* True if the kind can wait for a time. */

@@ -28,6 +28,7 @@ static void wrong_options(void)
         { .writers = UINT64_MAX },
         { .counter_distance = -1 },
         { .readers = UINT64_MAX },
+        { .patience = UINT64_MAX },
         { .home = -1 },
         { .home = size },
     };
@@ -50,10 +51,12 @@ static void disagreements(void)
     const uint64_t locality = (uint64_t)(1 + other);
     heddle_rma_lock_options writers = { .writers = 1 + (uint64_t)other };
     heddle_rma_lock_options readers = { .readers = 1 + (uint64_t)other };
+    heddle_rma_lock_options patience = { .patience = 1 + (uint64_t)other };
     heddle_rma_lock_options passings = { .topology = HEDDLE_RMA_TOPOLOGY_SHARED, .locality = &locality };
     CHECK(refused(MPI_COMM_WORLD, other ? "rw" : "spin", NULL) == HEDDLE_RMA_STATUS_DISAGREEMENT);
     CHECK(refused(MPI_COMM_WORLD, "rma-rw", &writers) == HEDDLE_RMA_STATUS_DISAGREEMENT);
     CHECK(refused(MPI_COMM_WORLD, "rma-rw", &readers) == HEDDLE_RMA_STATUS_DISAGREEMENT);
+    CHECK(refused(MPI_COMM_WORLD, "adaptive", &patience) == HEDDLE_RMA_STATUS_DISAGREEMENT);
     CHECK(refused(MPI_COMM_WORLD, "rma-mcs", &passings) == HEDDLE_RMA_STATUS_DISAGREEMENT);
     status = refused(MPI_COMM_WORLD, other ? "none" : "spin", NULL);
     CHECK(status == (other ? HEDDLE_RMA_STATUS_UNKNOWN_KIND : HEDDLE_RMA_STATUS_DISAGREEMENT));

@@ -71,7 +71,7 @@ static void every_shape(const char *kind)
     heddle_rma_lock_options machines = { .topology = HEDDLE_RMA_TOPOLOGY_SHARED };
     use(kind, NULL);
     use(kind, &flat);
-    if (strcmp(kind, "rma-rw") == 0 || strcmp(kind, "rma-mcs") == 0) {
+    if (strcmp(kind, "rma-rw") == 0 || strcmp(kind, "rma-mcs") == 0 || strcmp(kind, "adaptive") == 0) {
         use(kind, &given);
         use(kind, &deep);
         use(kind, &machines);
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     shared = numbers_make();
-    CHECK(for_each_kind(every_shape) == 6);
+    CHECK(for_each_kind(every_shape) == 7);
     numbers_free(&shared);
     MPI_Finalize();
     return 0;

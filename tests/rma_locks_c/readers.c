@@ -78,7 +78,7 @@ int main(void)
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(for_each_kind(one_kind) == 6);
+    CHECK(for_each_kind(one_kind) == 7);
     MPI_Finalize();
     return 0;
 }

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         if (argc > 1)
             one_kind(argv[1]);
         else
-            CHECK(for_each_kind(one_kind) == 6);
+            CHECK(for_each_kind(one_kind) == 7);
         numbers_free(&shared);
     } else if (rank == 0) {
         puts("no MPI_THREAD_MULTIPLE");

@@ -1,6 +1,7 @@
 //! Time: nanoseconds that mean something, and ticks that cost little.
 //!
-//! [`now_ns`] is `CLOCK_MONOTONIC`, the same in all processes of the machine. [`ticks`] is the cycle counter,
+//! [`now_ns`] is `CLOCK_MONOTONIC`, the same in all processes of the machine; [`unix_ns`] is for processes of
+//! several machines. [`ticks`] is the cycle counter,
 //! for budgets of a spin or a forced yield; the two are compared once, for about 50 µs, when a conversion is
 //! first asked for. Differences of ticks are taken with `wrapping_sub`: should counters of two cores
 //! disagree, a budget ends early instead of never. Under `loom` both stand still and every budget is spent at
@@ -11,6 +12,16 @@
 pub fn now_ns() -> u64 {
     #[cfg(not(loom))]
     return hardware::now_ns();
+    #[cfg(loom)]
+    0
+}
+
+/// Nanoseconds since 1970 by the wall clock, which is about the same on all machines. It may jump, so it is
+/// for comparisons that may be wrong at times.
+#[must_use]
+pub fn unix_ns() -> u64 {
+    #[cfg(not(loom))]
+    return hardware::unix_ns();
     #[cfg(loom)]
     0
 }
@@ -61,9 +72,17 @@ mod hardware {
     const CALIBRATION_NS: u64 = 50_000;
 
     pub(super) fn now_ns() -> u64 {
+        of_clock(libc::CLOCK_MONOTONIC)
+    }
+
+    pub(super) fn unix_ns() -> u64 {
+        of_clock(libc::CLOCK_REALTIME)
+    }
+
+    fn of_clock(clock: libc::clockid_t) -> u64 {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: writes one timespec, which lives here.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+        unsafe { libc::clock_gettime(clock, &raw mut time) };
         time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
     }
 

@@ -88,7 +88,8 @@ typedef enum {
 } heddle_rma_status;
 
 /*
- Where a lock takes the levels of the machine from. Kinds other than `rma-rw` and `rma-mcs` have one level.
+ Where a lock takes the levels of the machine from. Kinds other than `rma-rw`, `rma-mcs` and `adaptive`
+ have one level.
  */
 typedef enum {
     /*
@@ -117,7 +118,8 @@ typedef struct heddle_rma_lock heddle_rma_lock;
  */
 typedef struct {
     /*
-     A heddle_rma_topology; the default is HEDDLE_RMA_TOPOLOGY_FLAT. For `rma-rw` and `rma-mcs` alone.
+     A heddle_rma_topology; the default is HEDDLE_RMA_TOPOLOGY_FLAT. For `rma-rw`, `rma-mcs` and `adaptive`
+     alone.
      */
     int32_t topology;
     /*
@@ -132,12 +134,14 @@ typedef struct {
     const int32_t *elements;
     /*
      For each level below the whole machine (one for HEDDLE_RMA_TOPOLOGY_SHARED): how many times in a row
-     writers pass the lock on within an element (the paper's T_L,i). Null or 0: 16.
+     writers pass the lock on within an element (the paper's T_L,i); `adaptive` chooses it up to this. Null
+     or 0: 16, for `adaptive` 50.
      */
     const uint64_t *locality;
     /*
-     For `rma-rw`: how many times in a row the lock is passed on between the largest elements (with one
-     level, between processes) before readers that wait have their turn. 0: 16.
+     For `rma-rw` and `adaptive`: how many times in a row the lock is passed on between the largest
+     elements (with one level, between processes) before readers that wait have their turn; `adaptive`
+     chooses it up to this. 0: 16, for `adaptive` 100.
      */
     uint64_t writers;
     /*
@@ -146,14 +150,20 @@ typedef struct {
      */
     uint64_t readers;
     /*
-     For `rma-rw`: the number of processes that share a counter of readers (the paper's T_DC). 1 makes
-     reading cheapest, the number of processes makes writing cheapest. 0: 16.
+     For `rma-rw` and `adaptive`: the number of processes that share a counter of readers (the paper's
+     T_DC). 1 makes reading cheapest, the number of processes makes writing cheapest; `adaptive` chooses
+     from this up. 0: 16, for `adaptive` 1.
      */
     int32_t counter_distance;
     /*
      For `spin`, `rw` and `queue-rw`: the process that keeps the word of the lock.
      */
     int32_t home;
+    /*
+     For `adaptive`: how many writers may enter between two turns of the readers, on average. 0: four for
+     each process.
+     */
+    uint64_t patience;
 } heddle_rma_lock_options;
 
 #ifdef __cplusplus
@@ -179,6 +189,8 @@ const char *heddle_rma_status_text(int32_t status);
  stays within a part of the machine for a while; readers and writers have their turns. `rma-mcs`: the tree
  of queues alone. `d-mcs`: one queue, in order. `spin`: one word, not fair. `rw`: one word with a count of
  readers, who may keep writers out for ever. `queue-rw`: the same with a queue for those that wait.
+ `adaptive`: as `rma-rw`, but it chooses the number of counters, and for how long the lock stays within a
+ part of the machine and with writers, by the rate of acquisitions that it measures.
 
  In `rma-mcs`, `d-mcs` and `spin` a reader excludes other readers.
  */

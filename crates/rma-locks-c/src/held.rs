@@ -7,7 +7,7 @@
 //! |---|---|
 //! | waits to write, or writes | all the time: no other thread of the process uses the node |
 //! | waits to read under `queue-rw` | until it reads |
-//! | waits to read under `rma-rw` or `rw` | never: readers are counted, not queued |
+//! | waits to read under `rma-rw`, `rw` or `adaptive` | never: readers are counted, not queued |
 //! | reads | no |
 //!
 //! 1. `holder` is the identity of the thread that writes, or 0. A thread finds its identity there only if it

@@ -17,19 +17,22 @@ pub enum Kind {
     Rw,
     /// A reader-writer word with a queue for those that wait.
     QueueRw,
+    /// The reader-writer lock of the paper, which tunes its parameters while it runs.
+    Adaptive,
 }
 
 /// All names, separated by blanks.
-pub(crate) const NAMES: &CStr = c"rma-rw rma-mcs d-mcs spin rw queue-rw";
+pub(crate) const NAMES: &CStr = c"rma-rw rma-mcs d-mcs spin rw queue-rw adaptive";
 
 impl Kind {
-    const ALL: [(&'static str, Kind); 6] = [
+    const ALL: [(&'static str, Kind); 7] = [
         ("rma-rw", Kind::RmaRw),
         ("rma-mcs", Kind::RmaMcs),
         ("d-mcs", Kind::DMcs),
         ("spin", Kind::Spin),
         ("rw", Kind::Rw),
         ("queue-rw", Kind::QueueRw),
+        ("adaptive", Kind::Adaptive),
     ];
 
     /// The kind of this name.
@@ -47,13 +50,13 @@ impl Kind {
     /// True if several readers may have the lock at once. In the other kinds reading is writing.
     #[must_use]
     pub fn has_readers(self) -> bool {
-        matches!(self, Kind::RmaRw | Kind::Rw | Kind::QueueRw)
+        matches!(self, Kind::RmaRw | Kind::Rw | Kind::QueueRw | Kind::Adaptive)
     }
 
     /// True if the machine's levels matter.
     #[must_use]
     pub fn has_levels(self) -> bool {
-        matches!(self, Kind::RmaRw | Kind::RmaMcs)
+        matches!(self, Kind::RmaRw | Kind::RmaMcs | Kind::Adaptive)
     }
 
     /// True if a process can wait for a time: by attempts. In the others a process that waits has a place in

@@ -12,6 +12,7 @@
 //! | [`lock`] | the functions `heddle_rma_lock_*` |
 //! | [`held`] | a lock of this process: its threads take turns at the process's words |
 //! | `remote` | a lock of each kind over the words |
+//! | `adaptive` | the kind that tunes itself, and what readers remember for it |
 //! | [`kind`] | the kinds by name |
 //! | [`options`] | the options, and that all processes give the same |
 //! | [`topology`] | the levels of the machine |
@@ -26,6 +27,7 @@
 //! which names no library for them: the program is linked with one, and the dynamic linker finds them there.
 //! A program that loads this library itself (`dlopen`) has to load MPI first, with `RTLD_GLOBAL`.
 
+mod adaptive;
 pub mod error;
 pub mod held;
 pub mod kind;

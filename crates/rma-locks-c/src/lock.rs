@@ -26,6 +26,8 @@ impl fmt::Debug for LockHandle {
 /// stays within a part of the machine for a while; readers and writers have their turns. `rma-mcs`: the tree
 /// of queues alone. `d-mcs`: one queue, in order. `spin`: one word, not fair. `rw`: one word with a count of
 /// readers, who may keep writers out for ever. `queue-rw`: the same with a queue for those that wait.
+/// `adaptive`: as `rma-rw`, but it chooses the number of counters, and for how long the lock stays within a
+/// part of the machine and with writers, by the rate of acquisitions that it measures.
 ///
 /// In `rma-mcs`, `d-mcs` and `spin` a reader excludes other readers.
 #[unsafe(no_mangle)]

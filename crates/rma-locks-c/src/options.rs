@@ -5,13 +5,15 @@ use crate::kind::{Kind, NAMES};
 use crate::mpi::Group;
 use crate::topology::{self, Topology};
 use heddle_c_interface::pointer;
+use heddle_rma_locks::AdaptiveRw;
 use std::ffi::c_char;
 
 /// How a lock is made. A structure of zeros stands for the defaults, and so does 0 for each number.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// A heddle_rma_topology; the default is HEDDLE_RMA_TOPOLOGY_FLAT. For `rma-rw` and `rma-mcs` alone.
+    /// A heddle_rma_topology; the default is HEDDLE_RMA_TOPOLOGY_FLAT. For `rma-rw`, `rma-mcs` and `adaptive`
+    /// alone.
     pub topology: i32,
     /// For HEDDLE_RMA_TOPOLOGY_GIVEN: the number of levels below the whole machine, 1 to 16.
     pub levels: i32,
@@ -20,19 +22,25 @@ pub struct Options {
     /// one element of the level above, are in one element.
     pub elements: *const i32,
     /// For each level below the whole machine (one for HEDDLE_RMA_TOPOLOGY_SHARED): how many times in a row
-    /// writers pass the lock on within an element (the paper's T_L,i). Null or 0: 16.
+    /// writers pass the lock on within an element (the paper's T_L,i); `adaptive` chooses it up to this. Null
+    /// or 0: 16, for `adaptive` 50.
     pub locality: *const u64,
-    /// For `rma-rw`: how many times in a row the lock is passed on between the largest elements (with one
-    /// level, between processes) before readers that wait have their turn. 0: 16.
+    /// For `rma-rw` and `adaptive`: how many times in a row the lock is passed on between the largest
+    /// elements (with one level, between processes) before readers that wait have their turn; `adaptive`
+    /// chooses it up to this. 0: 16, for `adaptive` 100.
     pub writers: u64,
     /// For `rma-rw`: for how many readers of its counter a writer that was passed the lock waits, a while at
     /// most, before it ends the readers' turn (the paper's T_R). 0: for none.
     pub readers: u64,
-    /// For `rma-rw`: the number of processes that share a counter of readers (the paper's T_DC). 1 makes
-    /// reading cheapest, the number of processes makes writing cheapest. 0: 16.
+    /// For `rma-rw` and `adaptive`: the number of processes that share a counter of readers (the paper's
+    /// T_DC). 1 makes reading cheapest, the number of processes makes writing cheapest; `adaptive` chooses
+    /// from this up. 0: 16, for `adaptive` 1.
     pub counter_distance: i32,
     /// For `spin`, `rw` and `queue-rw`: the process that keeps the word of the lock.
     pub home: i32,
+    /// For `adaptive`: how many writers may enter between two turns of the readers, on average. 0: four for
+    /// each process.
+    pub patience: u64,
 }
 
 impl Default for Options {
@@ -46,12 +54,29 @@ impl Default for Options {
             readers: 0,
             counter_distance: 0,
             home: 0,
+            patience: 0,
         }
     }
 }
 
-/// The value that 0 stands for in each of the numbers.
-const DEFAULT: u64 = 16;
+/// What 0 stands for.
+struct Usual {
+    locality: u64,
+    writers: u64,
+    counter_distance: u64,
+}
+
+fn usual(kind: Kind) -> Usual {
+    match kind {
+        Kind::Adaptive => Usual {
+            locality: AdaptiveRw::LOCALITY,
+            writers: AdaptiveRw::WRITERS,
+            counter_distance: AdaptiveRw::COUNTER_DISTANCE as u64,
+        },
+        _ => Usual { locality: 16, writers: 16, counter_distance: 16 },
+    }
+}
+
 /// More levels than any machine has.
 const MOST_LEVELS: i32 = 16;
 
@@ -63,6 +88,7 @@ pub(crate) struct Settings {
     pub(crate) readers: u64,
     pub(crate) counter_distance: usize,
     pub(crate) home: usize,
+    pub(crate) patience: u64,
     topology: Topology,
     /// For each level below the whole machine: the caller's name of the element that this process is in.
     elements: Vec<i64>,
@@ -73,9 +99,9 @@ fn wrong(words: impl Into<String>) -> Failure {
     Failure::new(Status::WrongArgument, words)
 }
 
-fn number(value: u64, name: &str) -> Result<u64, Failure> {
+fn number(value: u64, usual: u64, name: &str) -> Result<u64, Failure> {
     match value {
-        0 => Ok(DEFAULT),
+        0 => Ok(usual),
         1..=0x7fff_ffff => Ok(value),
         _ => Err(wrong(format!("{name} is {value}, but the most is 2147483647"))),
     }
@@ -119,12 +145,16 @@ impl Settings {
             Topology::Given => unsafe { pointer::values(options.elements, levels, "elements") }?,
             Topology::Flat | Topology::Shared => Vec::new(),
         };
+        let usual = usual(kind);
         let locality = if options.locality.is_null() {
-            vec![DEFAULT; levels]
+            vec![usual.locality; levels]
         } else {
             // SAFETY: the caller's promise.
             let given = unsafe { pointer::values(options.locality, levels, "locality") }?;
-            given.into_iter().map(|value| number(value, "locality")).collect::<Result<_, _>>()?
+            given
+                .into_iter()
+                .map(|value| number(value, usual.locality, "locality"))
+                .collect::<Result<_, _>>()?
         };
         let distance = u64::try_from(options.counter_distance)
             .map_err(|_| wrong(format!("counter_distance is {}", options.counter_distance)))?;
@@ -132,10 +162,11 @@ impl Settings {
         let no_home = || wrong(format!("home is {}, of {processes} processes", options.home));
         Ok(Settings {
             kind,
-            writers: number(options.writers, "writers")?,
-            readers: if options.readers == 0 { 0 } else { number(options.readers, "readers")? },
-            counter_distance: number(distance, "counter_distance")? as usize,
+            writers: number(options.writers, usual.writers, "writers")?,
+            readers: number(options.readers, 0, "readers")?,
+            counter_distance: number(distance, usual.counter_distance, "counter_distance")? as usize,
             home: home.ok_or_else(no_home)?,
+            patience: number(options.patience, 0, "patience")?,
             topology,
             elements: elements.into_iter().map(i64::from).collect(),
             locality,
@@ -155,6 +186,7 @@ impl Settings {
             self.readers as i64,
             self.counter_distance as i64,
             self.home as i64,
+            self.patience as i64,
             self.topology as i64,
             self.locality.len() as i64,
         ]
@@ -171,10 +203,10 @@ impl Settings {
 }
 
 /// The settings that have to be the same in all processes.
-type Record = [i64; 7];
+type Record = [i64; 8];
 
 /// The record of a process whose arguments are wrong.
-const WRONG: Record = [0; 7];
+const WRONG: Record = [0; 8];
 
 /// Tells all processes of the outcome of all. If one has failed, or has other settings, all fail.
 pub(crate) fn agree(group: &Group, mine: Result<Settings, Failure>) -> Result<Settings, Failure> {

@@ -1,9 +1,10 @@
 //! A lock of any kind over the words of a window.
 
+use crate::adaptive::AdaptiveLock;
 use crate::kind::Kind;
 use crate::options::Settings;
 use crate::words::Words;
-use heddle_rma_locks::{Layout, QueueRw, Rank, RmaMcs, RmaRw, SimpleRw, Spin, now};
+use heddle_rma_locks::{Bounds, Layout, QueueRw, Rank, RmaMcs, RmaRw, SimpleRw, Spin, now};
 
 /// A lock over the words of a window. A process is one participant: its threads take turns at it, except for
 /// reading where [`Kind::reads_by_node`] is false.
@@ -20,6 +21,7 @@ enum Algorithm {
     Spin(Spin),
     Rw(SimpleRw),
     QueueRw(QueueRw),
+    Adaptive(AdaptiveLock),
 }
 
 /// The attempts of the first process of a `queue-rw` lock before it reserves the lock.
@@ -44,6 +46,13 @@ impl RemoteLock {
             }
             Kind::Spin => (Algorithm::Spin(Spin { home, word: 0 }), 1),
             Kind::Rw => (Algorithm::Rw(SimpleRw { home, word: 0 }), 1),
+            Kind::Adaptive => {
+                let layout = Layout::new(elements, settings.counter_distance);
+                let locality = settings.locality(layout.levels());
+                let bounds = Bounds::up_to(&locality, settings.writers, settings.patience);
+                let (lock, words) = AdaptiveLock::new(layout, bounds);
+                (Algorithm::Adaptive(lock), words)
+            }
             Kind::QueueRw => {
                 (Algorithm::QueueRw(QueueRw::new(processes, ATTEMPTS)), QueueRw::words(processes))
             }
@@ -61,6 +70,7 @@ impl RemoteLock {
             Algorithm::Rw(lock) => now(lock.acquire_write(words)),
             Algorithm::QueueRw(lock) if shared => now(lock.acquire_read(words, self.home)),
             Algorithm::QueueRw(lock) => now(lock.acquire_write(words, self.home)),
+            Algorithm::Adaptive(lock) => lock.acquire(words, shared),
         }
     }
 
@@ -74,6 +84,7 @@ impl RemoteLock {
             Algorithm::Rw(lock) => now(lock.try_acquire_write(words)),
             Algorithm::QueueRw(lock) if shared => now(lock.try_acquire_read(words, self.home)),
             Algorithm::QueueRw(lock) => now(lock.try_acquire_write(words, self.home)),
+            Algorithm::Adaptive(lock) => lock.try_acquire(words, shared),
         }
     }
 
@@ -87,6 +98,7 @@ impl RemoteLock {
             Algorithm::Rw(lock) => now(lock.release_write(words)),
             Algorithm::QueueRw(lock) if shared => now(lock.release_read(words, self.home)),
             Algorithm::QueueRw(lock) => now(lock.release_write(words, self.home)),
+            Algorithm::Adaptive(lock) => lock.release(words, shared),
         }
     }
 }

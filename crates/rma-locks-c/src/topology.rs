@@ -4,7 +4,8 @@ use crate::error::Failure;
 use crate::mpi::Group;
 use heddle_rma_locks::elements_within;
 
-/// Where a lock takes the levels of the machine from. Kinds other than `rma-rw` and `rma-mcs` have one level.
+/// Where a lock takes the levels of the machine from. Kinds other than `rma-rw`, `rma-mcs` and `adaptive`
+/// have one level.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topology {

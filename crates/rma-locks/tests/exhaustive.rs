@@ -717,8 +717,8 @@ fn an_attempt_between_two_writers() {
     }
 }
 
-/// The same under the lock that changes its setting at every turn: the attempt begins and ends a turn with one
-/// counter less.
+/// The same under the lock that changes its setting at every turn: the attempt begins and ends a turn with
+/// one counter less.
 fn adaptive_attempt_between_two_writers() -> Report {
     let layout = Layout::flat(2, 1);
     let (words, at_end) = (AdaptiveRw::words(&layout), is_empty_but_for_marks(&layout));

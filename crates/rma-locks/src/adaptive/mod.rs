@@ -124,6 +124,13 @@ pub struct AdaptiveRw {
 }
 
 impl AdaptiveRw {
+    /// The finest T_DC where nothing else is asked for: every process may have a counter.
+    pub const COUNTER_DISTANCE: usize = 1;
+    /// The most of T_L,i below the root where nothing else is asked for.
+    pub const LOCALITY: u64 = 50;
+    /// The most of T_L,1 where nothing else is asked for.
+    pub const WRITERS: u64 = 100;
+
     /// The layout has the finest counters, and `bounds` the least and the most of each threshold.
     ///
     /// # Panics

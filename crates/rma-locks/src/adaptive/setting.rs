@@ -51,13 +51,18 @@ impl Bounds {
     }
 
     /// Thresholds up to these. Each goes down to 1, or to the least that such a most allows. A number that is
-    /// out of range counts as the nearest one within.
-    pub fn up_to(locality: &[u64], writers: u64) -> Bounds {
+    /// out of range counts as the nearest one within. `patience` is a number of writers, or 0 for the usual
+    /// one.
+    pub fn up_to(locality: &[u64], writers: u64, patience: u64) -> Bounds {
         let range = |most: u64| {
             let most = most.clamp(1, MOST);
             (most >> STEPS).max(1)..=most
         };
-        Bounds::new(locality.iter().map(|most| range(*most)).collect(), range(writers))
+        let bounds = Bounds::new(locality.iter().map(|most| range(*most)).collect(), range(writers));
+        match patience {
+            0 => bounds,
+            writers => bounds.with_patience(Patience::Writers(writers)),
+        }
     }
 
     /// The same, with another patience.
@@ -155,7 +160,7 @@ pub(super) const SETTING_BITS: u32 = Setting::BITS;
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, Setting};
+    use super::{Bounds, Patience, Setting};
     use crate::layout::Layout;
 
     #[test]
@@ -173,7 +178,9 @@ mod tests {
 
     #[test]
     fn any_number_may_be_the_most() {
-        let wide = Bounds::up_to(&[0, 100], u64::MAX);
+        let wide = Bounds::up_to(&[0, 100], u64::MAX, 0);
+        assert_eq!(wide.patience, None);
+        assert_eq!(Bounds::up_to(&[], 1, 7).patience, Some(Patience::Writers(7)));
         assert_eq!((wide.locality, wide.writers), (vec![1..=1, 1..=100], 255..=(1 << 23) - 1));
     }
 
