@@ -2,13 +2,14 @@
 // them for that window; a wrong value is ignored.
 // ranks: 1 3
 // levels: multiple
-// variants: spin rw rma-rw rma-mcs d-mcs
+// variants: spin rw rma-rw rma-mcs d-mcs adaptive
 // settings: HEDDLE_WIN_LOCK_BYPASSES=7
 // settings spin: HEDDLE_WIN_LOCK=spin
 // settings rw: HEDDLE_WIN_LOCK=rw
 // settings rma-rw: HEDDLE_WIN_LOCK=rma-rw
 // settings rma-mcs: HEDDLE_WIN_LOCK=rma-mcs
 // settings d-mcs: HEDDLE_WIN_LOCK=d-mcs
+// settings adaptive: HEDDLE_WIN_LOCK=adaptive
 // heddle: only
 #include "check.h"
 
@@ -35,6 +36,8 @@ int main(int argc, char **argv) {
     has("heddle_win_lock", NULL, chosen);
     has("heddle_win_lock", "queue-rw", "queue-rw");
     has("heddle_win_lock", "mutex", chosen);
+    // The algorithm brings its usual parameters.
+    has("heddle_win_lock_writers", NULL, strcmp(chosen, "adaptive") == 0 ? "100" : "16");
     has("heddle_win_lock_bypasses", NULL, "7");
     has("heddle_win_lock_bypasses", "0", "0");
     has("heddle_win_lock_bypasses", "-1", "7");

@@ -7,7 +7,7 @@
 #include "threads.h"
 
 enum { LOCKERS = 3, CALLS = 400, ROUNDS = 50 };
-static const char *const algorithms[] = {"spin", "rw", "rma-rw", "rma-mcs", "d-mcs", "queue-rw", NULL};
+static const char *const algorithms[] = {"spin", "rw", "rma-rw", "rma-mcs", "d-mcs", "queue-rw", "adaptive", NULL};
 
 static MPI_Win win;
 static atomic_int lockers;

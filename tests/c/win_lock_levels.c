@@ -1,4 +1,4 @@
-// The trees of rma-mcs and rma-rw follow the machine: here one of two packages, which hwloc is told about, with processes bound to them.
+// The trees of rma-mcs, rma-rw and adaptive follow the machine: here one of two packages, which hwloc is told about, with processes bound to them.
 // ranks: 1 4
 // heddle: only
 #define _GNU_SOURCE
@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
     int levels = all_bound && check_size > 2 ? 2 : 1;
     has_levels("rma-mcs", levels);
     has_levels("rma-rw", levels);
+    has_levels("adaptive", levels);
     has_levels("d-mcs", 1);
     return check_finish();
 }

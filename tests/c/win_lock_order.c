@@ -156,6 +156,9 @@ int main(int argc, char **argv) {
         CHECK(entries_past_a_waiter("queue-rw", NULL, 1) > 0);
     }
     waiters_are_served_in_order("queue-rw", NULL);
+    // Always in order, whatever it chooses.
+    CHECK_EQ(entries_past_a_waiter("adaptive", NULL, 0), 0);
+    waiters_are_served_in_order("adaptive", NULL);
     CHECK_OK(MPI_Win_free(&board_win));
     free(pids);
     return check_finish();

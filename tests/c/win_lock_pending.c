@@ -7,7 +7,7 @@
 #include "threads.h"
 
 enum { HOLDER, WAITER };
-static const char *const algorithms[] = {"spin", "rw", "rma-rw", "rma-mcs", "d-mcs", "queue-rw", NULL};
+static const char *const algorithms[] = {"spin", "rw", "rma-rw", "rma-mcs", "d-mcs", "queue-rw", "adaptive", NULL};
 
 static MPI_Win win;
 static long *memory;

@@ -1,10 +1,10 @@
-// The settings of the window locks rma-rw and rma-mcs decide who gets the lock next: T_L,i by heddle_win_lock_locality, T_L,1 by
+// The settings of the window locks rma-rw, rma-mcs and adaptive decide who gets the lock next: T_L,i by heddle_win_lock_locality, T_L,1 by
 // _writers, T_R by _readers; and T_DC by _counter_distance how many counters of readers there are. Where an offload thread asks
 // for the lock, a rank that sleeps may not have its place in the queue yet, so this is tried under the default model alone.
 // ranks: 6
 // levels: multiple
 // models: default
-// variants: locality-mcs locality-rw writers readers counters
+// variants: locality-mcs locality-rw locality-adaptive writers writers-adaptive readers counters
 // heddle: only
 #define _GNU_SOURCE
 #include "check.h"
@@ -69,6 +69,8 @@ static MPI_Win make(const char *algorithm, const char *key, const char *value) {
     CHECK_OK(MPI_Info_set(info, "heddle_win_lock", algorithm));
     CHECK_OK(MPI_Info_set(info, "heddle_win_lock_bypasses", "0"));
     if (strcmp(key, "heddle_win_lock_readers") == 0) CHECK_OK(MPI_Info_set(info, "heddle_win_lock_writers", "1"));
+    // One counter: where adaptive closes a reader's counter, it loses its place.
+    if (strcmp(key, "heddle_win_lock_writers") == 0) CHECK_OK(MPI_Info_set(info, "heddle_win_lock_counter_distance", "6"));
     CHECK_OK(MPI_Info_set(info, key, value));
     CHECK_OK(MPI_Win_allocate(sizeof *memory, 1, info, MPI_COMM_WORLD, &memory, &win));
     CHECK_OK(MPI_Info_free(&info));
@@ -130,11 +132,11 @@ static void locality(const char *algorithm) {
     gives_order(algorithm, "heddle_win_lock_locality", "2", -1, asking, (const int[]){2, 4, 1, 3, 5});
 }
 
-static void writers(void) {
+static void writers(const char *algorithm) {
     const int asking[] = {1, 2, 3, 4, 5};
-    gives_order("rma-rw", "heddle_win_lock_writers", "1", 5, asking, (const int[]){5, 1, 2, 3, 4});
-    gives_order("rma-rw", "heddle_win_lock_writers", "3", 5, asking, (const int[]){1, 2, 5, 3, 4});
-    gives_order("rma-rw", "heddle_win_lock_writers", "16", 5, asking, (const int[]){1, 2, 3, 4, 5});
+    gives_order(algorithm, "heddle_win_lock_writers", "1", 5, asking, (const int[]){5, 1, 2, 3, 4});
+    gives_order(algorithm, "heddle_win_lock_writers", "3", 5, asking, (const int[]){1, 2, 5, 3, 4});
+    gives_order(algorithm, "heddle_win_lock_writers", "16", 5, asking, (const int[]){1, 2, 3, 4, 5});
 }
 
 // Rank 0 lets the readers in, of whom rank 2 has asked, and writer 1 waits. Once that has gone to sleep again, rank 0 asks to read: it
@@ -171,13 +173,16 @@ static bool comes_before_the_writer(const char *readers, int trials) {
     return before;
 }
 
-static void counters(void) {
+static void counters(const char *algorithm) {
     static const struct { const char *distance; long counters; } cases[] = {{"1", 6}, {"2", 3}, {"4", 2}, {"6", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        MPI_Win win = make("rma-rw", "heddle_win_lock_counter_distance", cases[i].distance);
+        MPI_Win win = make(algorithm, "heddle_win_lock_counter_distance", cases[i].distance);
         CHECK_EQ(told(win, "heddle_win_lock_counters"), cases[i].counters);
         CHECK_OK(MPI_Win_free(&win));
     }
+}
+
+static void no_counters(void) {
     MPI_Win win = make("d-mcs", "heddle_win_lock_counter_distance", "1");
     CHECK_EQ(told(win, "heddle_win_lock_counters"), 0);
     CHECK_OK(MPI_Win_free(&win));
@@ -197,12 +202,18 @@ int main(int argc, char **argv) {
     open_board();
     if (strcmp(variant, "locality-mcs") == 0) locality("rma-mcs");
     if (strcmp(variant, "locality-rw") == 0) locality("rma-rw");
-    if (strcmp(variant, "writers") == 0) writers();
+    if (strcmp(variant, "locality-adaptive") == 0) locality("adaptive");
+    if (strcmp(variant, "writers") == 0) writers("rma-rw");
+    if (strcmp(variant, "writers-adaptive") == 0) writers("adaptive");
     if (strcmp(variant, "readers") == 0) {
         CHECK(!comes_before_the_writer("0", 20));
         CHECK(comes_before_the_writer("2", MOST_TRIALS));
     }
-    if (strcmp(variant, "counters") == 0) counters();
+    if (strcmp(variant, "counters") == 0) {
+        counters("rma-rw");
+        counters("adaptive");
+        no_counters();
+    }
     CHECK_OK(MPI_Win_free(&board_win));
     free(pids);
     return check_finish();

@@ -127,7 +127,7 @@ static void an_absent_target(void) {
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
-    static const char *const algorithms[] = {NULL, "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"};
+    static const char *const algorithms[] = {NULL, "rma-rw", "rma-mcs", "d-mcs", "spin", "rw", "adaptive"};
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) readers_and_writers(algorithms[i]);
     shared_locks_share();
     an_absent_target();

@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
         threads_run(2, access_and_expose, &at);
         flavored_free(&at);
     }
-    static const char *const algorithms[] = {"rma-rw", "rma-mcs", "d-mcs", "spin", "rw"};
+    static const char *const algorithms[] = {"rma-rw", "rma-mcs", "d-mcs", "spin", "rw", "adaptive"};
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) locks(algorithms[i]);
     return check_finish();
 }

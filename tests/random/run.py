@@ -18,7 +18,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-WINDOW_LOCKS = ["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"]
+WINDOW_LOCKS = ["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw", "adaptive"]
 CFLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-g", "-O1", "-pthread"]
 
 

@@ -112,11 +112,14 @@ const WINDOW_LOCKS: &str = "
 | `d-mcs` | one queue; a shared lock is exclusive |
 | `spin` | foMPI's word that is 0 or 1; not fair; a shared lock is exclusive |
 | `rw` | foMPI's word that counts readers; readers may starve writers |
+| `adaptive` | research: `rma-rw` that measures while it runs and chooses how many counters there are (T_DC), and for how long the lock stays within an element (T_L,i) and with writers (T_L,1); `heddle_win_lock_counter_distance`, `_locality` and `_writers` are the bounds, `_patience` is for readers |
 
 Before the queues of `rma-rw`, `rma-mcs` and `d-mcs` stands a word: a process that runs may enter
 past those that wait, at most `HEDDLE_WIN_LOCK_BYPASSES` times (or `heddle_win_lock_bypasses`)
 between two processes of the queue. With 0 the order is strict, as in the paper; where there are
-more processes than cores each acquisition then costs a switch between processes.
+more processes than cores each acquisition then costs a switch between processes. `adaptive` is
+always strict. Where a window lies over several machines it compares their wall clocks: if these
+differ, it chooses worse.
 
 No lock needs its target to be inside MPI. Memory of `MPI_Win_allocate`, `MPI_Win_allocate_shared`
 and `MPI_Alloc_mem` is mapped by all processes of a window: put and get are loads and stores, and

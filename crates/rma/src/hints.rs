@@ -6,7 +6,7 @@ use heddle_settings as settings;
 use heddle_settings::info_keys::{
     ACCUMULATE_GRANULARITY, ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, ASSERT_MEMORY_KINDS,
     MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT, SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES,
-    WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_READERS, WIN_LOCK_WRITERS,
+    WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_PATIENCE, WIN_LOCK_READERS, WIN_LOCK_WRITERS,
 };
 use heddle_window::{Algorithm, LockChoice};
 
@@ -14,7 +14,7 @@ use heddle_window::{Algorithm, LockChoice};
 pub fn default_lock() -> LockChoice {
     let mut choice = LockChoice::default();
     if let Some(settings) = settings::in_force() {
-        choice.algorithm = Algorithm::named(settings.win_lock).unwrap_or(choice.algorithm);
+        choice = LockChoice::of(Algorithm::named(settings.win_lock).unwrap_or(choice.algorithm));
         choice.bypasses = settings.win_lock_bypasses;
     }
     choice
@@ -74,6 +74,11 @@ impl Hints {
     }
 
     fn take_at_creation(&mut self, entries: &Entries) {
+        let mut algorithms = entries.iter().filter(|(key, _)| key == WIN_LOCK);
+        if let Some(algorithm) = algorithms.find_map(|(_, value)| Algorithm::named(value)) {
+            // With its usual parameters, which other keys replace.
+            self.lock = LockChoice { bypasses: self.lock.bypasses, ..LockChoice::of(algorithm) };
+        }
         for (key, value) in entries {
             let number = || value.trim().parse::<usize>().ok().filter(|number| *number > 0);
             match key.as_str() {
@@ -82,7 +87,6 @@ impl Hints {
                     let wanted = number().filter(|number| number.is_power_of_two());
                     self.alignment = wanted.unwrap_or(0).max(self.alignment);
                 }
-                WIN_LOCK => self.lock.algorithm = Algorithm::named(value).unwrap_or(self.lock.algorithm),
                 WIN_LOCK_COUNTER_DISTANCE => {
                     self.lock.counter_distance = number().unwrap_or(self.lock.counter_distance);
                 }
@@ -94,6 +98,9 @@ impl Hints {
                 }
                 WIN_LOCK_READERS => {
                     self.lock.readers = value.trim().parse().unwrap_or(self.lock.readers);
+                }
+                WIN_LOCK_PATIENCE => {
+                    self.lock.patience = value.trim().parse().unwrap_or(self.lock.patience);
                 }
                 WIN_LOCK_BYPASSES => {
                     self.lock.bypasses = settings::bypasses(value).unwrap_or(self.lock.bypasses);
@@ -119,6 +126,7 @@ impl Hints {
             (WIN_LOCK_LOCALITY, self.lock.locality.to_string()),
             (WIN_LOCK_WRITERS, self.lock.writers.to_string()),
             (WIN_LOCK_READERS, self.lock.readers.to_string()),
+            (WIN_LOCK_PATIENCE, self.lock.patience.to_string()),
             (WIN_LOCK_BYPASSES, self.lock.bypasses.to_string()),
         ];
         own.into_iter().chain(self.recorded.clone()).map(|(key, value)| (key.to_owned(), value)).collect()
@@ -177,6 +185,24 @@ mod tests {
         assert_eq!(variable.default(), names[0]);
         assert_eq!(LockChoice::default().algorithm, Algorithm::ALL[0].1);
         assert_eq!(LockChoice::default().bypasses, settings::Settings::default().win_lock_bypasses);
+    }
+
+    #[test]
+    fn an_algorithm_brings_its_usual_parameters() {
+        let lock = |pairs: &[(&str, &str)]| {
+            let given = LockChoice { bypasses: 7, ..LockChoice::default() };
+            Hints::new(&entries(pairs), given).lock
+        };
+        let adaptive = LockChoice { bypasses: 7, ..LockChoice::of(Algorithm::Adaptive) };
+        assert_eq!(lock(&[("heddle_win_lock", "adaptive")]), adaptive);
+        // In any order.
+        let given = [
+            ("heddle_win_lock_writers", "9"),
+            ("heddle_win_lock", "adaptive"),
+            ("heddle_win_lock_patience", "3"),
+        ];
+        assert_eq!(lock(&given), LockChoice { writers: 9, patience: 3, ..adaptive });
+        assert_eq!(lock(&[("heddle_win_lock", "mutex")]).algorithm, Algorithm::QueueRw);
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub const WIN_LOCK_LEVELS: &str = "heddle_win_lock_levels";
 pub const WIN_LOCK_WRITERS: &str = "heddle_win_lock_writers";
 /// For how many readers a writer waits before it takes the lock back.
 pub const WIN_LOCK_READERS: &str = "heddle_win_lock_readers";
+/// How many writers may enter between two turns of the readers, on average.
+pub const WIN_LOCK_PATIENCE: &str = "heddle_win_lock_patience";
 /// How many processes may enter past those that wait in a queue.
 pub const WIN_LOCK_BYPASSES: &str = "heddle_win_lock_bypasses";
 
@@ -120,41 +122,48 @@ pub const SESSION_KEYS: &[InfoKey] = &[
 pub const WINDOW_KEYS: &[InfoKey] = &[
     InfoKey {
         name: WIN_LOCK,
-        values: "queue-rw, rma-rw, rma-mcs, d-mcs, spin, rw",
+        values: "queue-rw, rma-rw, rma-mcs, d-mcs, spin, rw, adaptive",
         meaning: "the algorithm of the window's locks; rank 0's value counts; without it that of HEDDLE_WIN_LOCK",
     },
     InfoKey {
         name: WIN_LOCK_COUNTER_DISTANCE,
-        values: "a number from 1; 16",
-        meaning: "under rma-rw, how many processes share a counter of readers (T_DC of the paper)",
+        values: "a number from 1; 16, under adaptive 1",
+        meaning: "under rma-rw and adaptive, how many processes share a counter of readers (T_DC of the paper); adaptive may use fewer of \
+                  these counters",
     },
     InfoKey {
         name: WIN_LOCK_COUNTERS,
         values: "told by MPI_Win_get_info",
-        meaning: "the counters of readers of rma-rw; 0 under the other algorithms, which have none",
+        meaning: "the counters of readers of rma-rw and adaptive; 0 under the other algorithms, which have none",
     },
     InfoKey {
         name: WIN_LOCK_LOCALITY,
-        values: "a number from 1; 16",
+        values: "a number from 1; 16, under adaptive 50",
         meaning: "under rma-rw and rma-mcs, how many times in a row the lock is passed on within a package, NUMA node or shared cache \
-                  (T_L,i of the paper)",
+                  (T_L,i of the paper); under adaptive, at most",
     },
     InfoKey {
         name: WIN_LOCK_LEVELS,
         values: "told by MPI_Win_get_info",
-        meaning: "the levels of the trees of rma-rw and rma-mcs: the machine, and those packages, NUMA nodes and shared caches that \
-                  every process is bound to",
+        meaning: "the levels of the trees of rma-rw, rma-mcs and adaptive: the machine, and those packages, NUMA nodes and shared caches \
+                  that every process is bound to; under adaptive the two largest of these",
     },
     InfoKey {
         name: WIN_LOCK_WRITERS,
-        values: "a number from 1; 16",
-        meaning: "under rma-rw, how many writers may follow each other before waiting readers have their turn (T_L,1 of the paper)",
+        values: "a number from 1; 16, under adaptive 100",
+        meaning: "under rma-rw, how many writers may follow each other before waiting readers have their turn (T_L,1 of the paper); under \
+                  adaptive, at most",
     },
     InfoKey {
         name: WIN_LOCK_READERS,
         values: "a number from 0; 0",
         meaning: "under rma-rw, for how many readers of its counter a writer waits, a while at most, before it ends their turn (T_R of the \
                   paper); 0: for none",
+    },
+    InfoKey {
+        name: WIN_LOCK_PATIENCE,
+        values: "a number from 0; 0",
+        meaning: "under adaptive, how many writers may enter between two turns of the readers, on average; 0: four for each process",
     },
     InfoKey {
         name: WIN_LOCK_BYPASSES,

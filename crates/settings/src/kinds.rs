@@ -117,8 +117,10 @@ pub(crate) const CORES: Custom<Cores> = Custom {
 };
 
 /// The algorithms of window locks, all of `heddle-rma-locks`.
-pub(crate) const WIN_LOCKS: OneOf<&str> =
-    OneOf { values: &["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"], name: |name| name };
+pub(crate) const WIN_LOCKS: OneOf<&str> = OneOf {
+    values: &["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw", "adaptive"],
+    name: |name| name,
+};
 
 /// The most bypasses that can be asked for: with more, a lock is as unfair as `spin`.
 const MOST_BYPASSES: u64 = 1_000_000;

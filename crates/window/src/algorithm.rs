@@ -3,8 +3,11 @@
 //! Each target has a lock, whose words are kept by all processes of the window. No lock needs its
 //! target to be inside MPI.
 
+use crate::adaptive_lock::AdaptiveLock;
 use crate::levels::MOST_LEVELS;
-use heddle_rma_locks::{Fissile, FissileRw, Layout, QueueRw, Rank, Rma, SimpleRw, Spin, Word, now};
+use heddle_rma_locks::{
+    AdaptiveRw, Bounds, Fissile, FissileRw, Layout, QueueRw, Rank, Rma, SimpleRw, Spin, Word, now,
+};
 use std::fmt;
 
 /// An algorithm, by the name that the info key `heddle_win_lock` and the variable `HEDDLE_WIN_LOCK` give it.
@@ -22,22 +25,30 @@ pub enum Algorithm {
     Rw,
     /// A reader-writer word with a queue for those that wait.
     QueueRw,
+    /// The reader-writer lock of the paper, which tunes its parameters while it runs.
+    Adaptive,
 }
 
 impl Algorithm {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, Algorithm); 6] = [
+    pub const ALL: [(&'static str, Algorithm); 7] = [
         ("queue-rw", Algorithm::QueueRw),
         ("rma-rw", Algorithm::RmaRw),
         ("rma-mcs", Algorithm::RmaMcs),
         ("d-mcs", Algorithm::DMcs),
         ("spin", Algorithm::Spin),
         ("rw", Algorithm::Rw),
+        ("adaptive", Algorithm::Adaptive),
     ];
 
     /// Returns true if the levels of the machine matter to it.
     pub(crate) fn has_levels(self) -> bool {
-        matches!(self, Algorithm::RmaRw | Algorithm::RmaMcs)
+        matches!(self, Algorithm::RmaRw | Algorithm::RmaMcs | Algorithm::Adaptive)
+    }
+
+    /// Returns true if readers have counters.
+    fn has_counters(self) -> bool {
+        matches!(self, Algorithm::RmaRw | Algorithm::Adaptive)
     }
 
     /// The algorithm of this name.
@@ -58,12 +69,14 @@ impl fmt::Display for Algorithm {
 pub struct LockChoice {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// Of `rma-rw`: every how many processes there is a counter of readers (the paper's T_DC).
+    /// Of `rma-rw` and `adaptive`: every how many processes there is a counter of readers (the paper's T_DC).
+    /// `adaptive` may leave some of them out.
     pub counter_distance: usize,
-    /// Of `rma-rw` and `rma-mcs`: how many times in a row the lock is passed on within an element of the
-    /// machine (T_L,i, at all levels i > 1).
+    /// Of `rma-rw`, `rma-mcs` and `adaptive`: how many times in a row the lock is passed on within an element
+    /// of the machine (T_L,i, at all levels i > 1); under `adaptive` at most.
     pub locality: u64,
-    /// Of `rma-rw`: how many writers may follow each other before waiting readers have their turn (T_L,1).
+    /// Of `rma-rw` and `adaptive`: how many writers may follow each other before waiting readers have their
+    /// turn (T_L,1); under `adaptive` at most.
     pub writers: u64,
     /// Of `rma-rw`: for how many readers a writer waits, a while at most, before it takes the lock back
     /// (T_R); 0 for none.
@@ -71,38 +84,51 @@ pub struct LockChoice {
     /// Of `rma-rw`, `rma-mcs` and `d-mcs`: how many processes may enter past those that wait, between two of
     /// the queue; 0 for the paper's strict order.
     pub bypasses: u64,
+    /// Of `adaptive`: how many writers may enter between two turns of the readers, on average; 0 for four for
+    /// each process.
+    pub patience: u64,
 }
 
 impl Default for LockChoice {
     fn default() -> LockChoice {
-        LockChoice {
-            algorithm: Algorithm::QueueRw,
-            counter_distance: 16,
-            locality: 16,
-            writers: 16,
-            readers: 0,
-            bypasses: 1000,
-        }
+        LockChoice::of(Algorithm::QueueRw)
     }
 }
 
 impl LockChoice {
+    /// An algorithm with the usual parameters.
+    pub fn of(algorithm: Algorithm) -> LockChoice {
+        let (counter_distance, locality, writers) = match algorithm {
+            Algorithm::Adaptive => (AdaptiveRw::COUNTER_DISTANCE, AdaptiveRw::LOCALITY, AdaptiveRw::WRITERS),
+            _ => (16, 16, 16),
+        };
+        LockChoice { algorithm, counter_distance, locality, writers, readers: 0, bypasses: 1000, patience: 0 }
+    }
+
     /// The number of words of one lock that each of so many processes keeps.
     pub fn words(&self, processes: usize) -> usize {
-        FissileRw::words_of(1 + MOST_LEVELS).max(QueueRw::words(processes))
+        // The same for all algorithms: a process makes its block before it knows which one rank 0 has.
+        FissileRw::words_of(1 + MOST_LEVELS)
+            .max(AdaptiveRw::words_of(1 + MOST_ADAPTIVE_LEVELS))
+            .max(QueueRw::words(processes))
     }
 
     /// The levels of its trees, for processes that are in these elements of the machine.
     pub(crate) fn layout(&self, names: &[Vec<u64>]) -> Layout {
+        let distance = self.counter_distance.max(1);
         match self.algorithm {
-            Algorithm::RmaRw | Algorithm::RmaMcs => Layout::named(names, self.counter_distance.max(1)),
-            _ => Layout::flat(names.len(), self.counter_distance.max(1)),
+            Algorithm::RmaRw | Algorithm::RmaMcs => Layout::named(names, distance),
+            Algorithm::Adaptive => {
+                let largest = |names: &Vec<u64>| names.iter().copied().take(MOST_ADAPTIVE_LEVELS).collect();
+                Layout::named(&names.iter().map(largest).collect::<Vec<_>>(), distance)
+            }
+            _ => Layout::flat(names.len(), distance),
         }
     }
 
     /// The number of counters of readers in these trees; 0 for an algorithm without such counters.
     pub(crate) fn counters(&self, layout: &Layout) -> usize {
-        if self.algorithm == Algorithm::RmaRw { layout.counters().len() } else { 0 }
+        if self.algorithm.has_counters() { layout.counters().len() } else { 0 }
     }
 
     pub(crate) fn lock(&self, layout: Layout) -> WindowLock {
@@ -119,6 +145,10 @@ impl LockChoice {
             Algorithm::Spin => WindowLock::Spin,
             Algorithm::Rw => WindowLock::Rw,
             Algorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
+            Algorithm::Adaptive => {
+                let bounds = Bounds::up_to(&locality, self.writers, self.patience);
+                WindowLock::Adaptive(Box::new(AdaptiveLock::new(layout, bounds)))
+            }
         }
     }
 }
@@ -131,7 +161,12 @@ pub(crate) enum WindowLock {
     Spin,
     Rw,
     QueueRw(QueueRw),
+    Adaptive(Box<AdaptiveLock>),
 }
+
+/// The most levels below the whole machine under `adaptive`: with another one its words would make the locks
+/// of every window longer.
+const MOST_ADAPTIVE_LEVELS: usize = MOST_LEVELS - 1;
 
 /// The attempts of the first process of a `queue-rw` lock before it reserves the lock.
 const ATTEMPTS: u32 = 16;
@@ -167,6 +202,7 @@ impl WindowLock {
             WindowLock::QueueRw(lock) => now(lock.queue_to_write(words, target)),
             WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.acquire_read(words)),
             WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.acquire_write(words)),
+            WindowLock::Adaptive(lock) => lock.acquire(words, target, shared),
         }
     }
 
@@ -191,6 +227,7 @@ impl WindowLock {
             WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.release_read(words)),
             WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.release_write(words)),
             WindowLock::QueueRw(_) => unreachable!("the caller has found another lock"),
+            WindowLock::Adaptive(lock) => lock.release(words, target, shared),
         }
     }
 }
@@ -208,6 +245,7 @@ mod tests {
         assert!(matches!(lock(Algorithm::DMcs), WindowLock::Mcs(_)));
         assert!(matches!(lock(Algorithm::Spin), WindowLock::Spin));
         assert!(matches!(lock(Algorithm::Rw), WindowLock::Rw));
+        assert!(matches!(lock(Algorithm::Adaptive), WindowLock::Adaptive(_)));
     }
 
     #[test]
@@ -223,6 +261,19 @@ mod tests {
     fn trees_follow_the_machine() {
         let names: Vec<_> = [1, 1, 2, 2].map(|package| vec![package]).into();
         let levels = |algorithm| LockChoice { algorithm, ..LockChoice::default() }.layout(&names).levels();
-        assert_eq!([Algorithm::RmaRw, Algorithm::RmaMcs, Algorithm::DMcs].map(levels), [2, 2, 1]);
+        let trees = [Algorithm::RmaRw, Algorithm::RmaMcs, Algorithm::Adaptive, Algorithm::DMcs];
+        assert_eq!(trees.map(levels), [2, 2, 2, 1]);
+    }
+
+    #[test]
+    fn the_words_of_the_adaptive_lock_take_no_more_room_than_those_of_others() {
+        // Elements of 8, of 4 and of 2 processes.
+        let names: Vec<Vec<u64>> =
+            (1..=16_u64).map(|p| [p.div_ceil(8), p.div_ceil(4), p.div_ceil(2)].into()).collect();
+        let choice = LockChoice::of(Algorithm::Adaptive);
+        let layout = choice.layout(&names);
+        assert_eq!(layout.levels(), 3);
+        assert!(AdaptiveRw::words(&layout) <= LockChoice::default().words(16));
+        assert_eq!(choice.words(16), FissileRw::words_of(1 + MOST_LEVELS));
     }
 }

@@ -15,7 +15,7 @@
 //! | `remote.rs` | what a window needs of a transport; `machine.rs`: the processes of this machine; `far`: those of others; `processes.rs`: all |
 //! | `attach.rs`, `attached.rs` | regions of dynamic windows; whether data lies in them |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
-//! | `algorithm.rs` | the algorithms of `MPI_Win_lock`; `levels.rs`: the levels of the machine, for those that are trees |
+//! | `algorithm.rs` | the algorithms of `MPI_Win_lock`; `levels.rs`: the levels of the machine, for those that are trees; `adaptive_lock.rs`: the one that tunes itself |
 //! | `service.rs` | the thread that copies where the kernel forbids single copies, or where they would be many |
 //! | `run_list.rs` | the lists of runs that it copies |
 //! | `window.rs` | [`Window`]: making one, and what all its operations use |
@@ -29,6 +29,7 @@
 
 mod accumulate;
 mod active_target;
+mod adaptive_lock;
 mod algorithm;
 pub mod allocated;
 mod answers;

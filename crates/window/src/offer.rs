@@ -39,7 +39,7 @@ pub struct Offer {
     elements: levels::Names,
     /// The algorithm of the locks, as its number in
     /// [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
-    lock: [u64; 6],
+    lock: [u64; 7],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
@@ -116,6 +116,7 @@ impl Offer {
             choice.writers,
             choice.readers,
             choice.bypasses,
+            choice.patience,
         ];
         if choice.algorithm.has_levels() {
             self.elements = levels::of_this_process();
@@ -125,9 +126,10 @@ impl Offer {
 
     /// The proposed algorithm.
     pub fn lock(&self) -> LockChoice {
-        let [number, distance, locality, writers, readers, bypasses] = self.lock;
+        let [number, distance, locality, writers, readers, bypasses, patience] = self.lock;
         let (_, algorithm) = Algorithm::ALL[number as usize % Algorithm::ALL.len()];
-        LockChoice { algorithm, counter_distance: distance as usize, locality, writers, readers, bypasses }
+        let counter_distance = distance as usize;
+        LockChoice { algorithm, counter_distance, locality, writers, readers, bypasses, patience }
     }
 
     /// The names of the elements in which the process runs, from the largest: its machine, if the window has
