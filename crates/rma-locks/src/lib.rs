@@ -15,7 +15,7 @@
 //! | `hash_table.rs` | [`HashTable`]: the paper's hash table, synchronised by compare-and-swap or by a lock |
 //! | `simple.rs` | [`Spin`] and [`SimpleRw`]: the locks of foMPI that the paper compares with |
 //!
-//! **Departures from the listings.** As printed they are not correct. `tests/exhaustive.rs` explores all
+//! **Departures from the listings.** As printed they are not correct. `tests/exhaustive*.rs` explore all
 //! interleavings of the source here; the faults in `tests/faults` put some of the printed lines back,
 //! and each has to be found.
 //!
