@@ -226,8 +226,8 @@ impl WindowLock {
             WindowLock::Spin => now(Spin { home: target, word: WORD }.release(words)),
             WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.release_read(words)),
             WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.release_write(words)),
-            WindowLock::QueueRw(_) => unreachable!("the caller has found another lock"),
             WindowLock::Adaptive(lock) => lock.release(words, target, shared),
+            WindowLock::QueueRw(_) => unreachable!("the caller has found another lock"),
         }
     }
 }
