@@ -1,6 +1,6 @@
 #!/bin/sh
-# Formatting, width of comments, names in documents and their prose, folders of modules, circles of imports, lints and
-# documentation; warnings are errors.
+# Formatting, width of comments, names in documents and their prose, folders of modules, names of types, circles of
+# imports, lints and documentation; warnings are errors.
 set -eu
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
@@ -8,6 +8,7 @@ ci/comment_width.py
 ci/doccheck.py
 ci/prose.py
 ci/module_folders.py
+ci/names.py
 ci/circles.py --folders
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet

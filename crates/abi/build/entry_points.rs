@@ -92,18 +92,18 @@ fn c_name(param: &Param) -> String {
 /// The object whose error handler is called.
 fn object(function: &Function) -> String {
     let index = match function.errors {
-        Errors::Default => return "Object::Default".into(),
-        Errors::NullFile => return "Object::File(FileHandle::NULL.0)".into(),
-        Errors::Returned => return "Object::Returned".into(),
+        Errors::Default => return "ErrorObject::Default".into(),
+        Errors::NullFile => return "ErrorObject::File(FileHandle::NULL.0)".into(),
+        Errors::Returned => return "ErrorObject::Returned".into(),
         Errors::Param(index) => index,
     };
     let param = &function.params[index];
     let ParamKind::Object(c_type) = &param.kind else { panic!("{}: errors= names no object", function.name) };
     let kind = c_type.trim_start_matches("MPI_");
     match param.direction {
-        Direction::In => format!("Object::{kind}({}.0)", c_name(param)),
+        Direction::In => format!("ErrorObject::{kind}({}.0)", c_name(param)),
         _ => format!(
-            "made!(pointed_to({})).map_or(Object::Default, |handle| Object::{kind}(handle.0))",
+            "made!(pointed_to({})).map_or(ErrorObject::Default, |handle| ErrorObject::{kind}(handle.0))",
             c_name(param)
         ),
     }

@@ -1,6 +1,6 @@
 //! What every entry point does around its body.
 
-use crate::error::{Error, Object, Result};
+use crate::error::{Error, ErrorObject, Result};
 use heddle_comm::domain;
 use heddle_p2p::Refusal;
 use heddle_process::raise;
@@ -66,7 +66,7 @@ macro_rules! value_entry {
     ($plain:ident $profiled:ident($($param:ident: $type:ty),*) -> $result:ty => unsupported $none:expr) => {
         value_entry! { $plain $profiled($($param: $type),*) -> $result => {
             let error = $crate::error::Error::unsupported(stringify!($plain));
-            $crate::entry::failed(stringify!($plain), Object::Default, error);
+            $crate::entry::failed(stringify!($plain), ErrorObject::Default, error);
             $none
         } }
     };
@@ -130,7 +130,7 @@ pub(crate) fn unguarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
 /// Calls the error handler of `object`; the function returns its result. What it looks up and the error
 /// itself may hold references that only the call section guards.
 #[cold]
-pub(crate) fn failed(name: &'static str, object: Object, error: Error) -> c_int {
+pub(crate) fn failed(name: &'static str, object: ErrorObject, error: Error) -> c_int {
     let handle = || {
         let code = raise::handle(object, name, &error);
         drop(error);

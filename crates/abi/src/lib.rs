@@ -32,7 +32,7 @@ mod error;
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::unnecessary_cast)]
 mod entry_points {
     use crate::argument::*;
-    use crate::error::Object;
+    use crate::error::ErrorObject;
     use heddle_datatype::Form;
     use heddle_spec::Status;
     use heddle_spec::handle::*;

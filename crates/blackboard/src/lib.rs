@@ -21,7 +21,7 @@
 //! from its memory.
 //!
 //! The crate stands on `heddle-message`, in whose domain the processes of a blackboard wait. `heddle-comm`
-//! keeps a [`Place`] for one in each communicator, and `heddle-collective` writes on it.
+//! keeps a [`BoardPlace`] for one in each communicator, and `heddle-collective` writes on it.
 //!
 //! | module | idea |
 //! |---|---|
@@ -45,4 +45,4 @@ pub use board::Blackboard;
 pub use limits::Limits;
 pub use pages::AHEAD;
 pub use published::{Data, Published, Round, Span};
-pub use retired::Place;
+pub use retired::BoardPlace;

@@ -15,9 +15,9 @@ fn sweep(retired: &mut Vec<Blackboard>) {
 
 /// Where a communicator has its blackboard, once its processes have agreed whether it has one.
 #[derive(Debug, Default)]
-pub struct Place(OnceLock<Option<Box<Blackboard>>>);
+pub struct BoardPlace(OnceLock<Option<Box<Blackboard>>>);
 
-impl Place {
+impl BoardPlace {
     /// The blackboard, if there is one.
     #[inline(always)]
     pub fn get(&self) -> Option<&Blackboard> {
@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for BoardPlace {
     fn drop(&mut self) {
         if let Some(Some(blackboard)) = self.0.take() {
             let mut retired = RETIRED.lock().unwrap_or_else(PoisonError::into_inner);

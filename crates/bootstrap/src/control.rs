@@ -131,7 +131,7 @@ impl RankState {
 
 /// The content of a rank's slot at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct RankEntry {
     /// How far the rank has come.
     pub state: RankState,
     /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before
@@ -224,10 +224,10 @@ impl Control {
         }
     }
 
-    pub(crate) fn entry(&self, rank: u32) -> Entry {
+    pub(crate) fn entry(&self, rank: u32) -> RankEntry {
         let slot = self.slot(rank);
         let state = self.state(rank);
-        let mut entry = Entry { state, pid: self.pid(rank), abort_code: 0, abort_message: String::new() };
+        let mut entry = RankEntry { state, pid: self.pid(rank), abort_code: 0, abort_message: String::new() };
         if state == RankState::Aborted {
             entry.abort_code = slot.abort_code.load(Ordering::Relaxed);
             let len = (slot.message_len.load(Ordering::Relaxed) as usize).min(MESSAGE_BYTES);

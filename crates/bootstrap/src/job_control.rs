@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use heddle_platform::atomic::Ordering;
 
-use crate::control::{Control, Entry, MAGIC, MAX_SIZE, VERSION, control_len};
+use crate::control::{Control, MAGIC, MAX_SIZE, RankEntry, VERSION, control_len};
 use crate::mapping::{lengthen, reserve};
 use crate::{BootstrapError, Mapping};
 
@@ -53,7 +53,7 @@ impl JobControl {
     /// # Panics
     /// When there is no such rank.
     #[must_use]
-    pub fn entry(&self, rank: u32) -> Entry {
+    pub fn entry(&self, rank: u32) -> RankEntry {
         self.control.entry(rank)
     }
 

@@ -11,7 +11,7 @@ pub struct Joining(Kind);
 enum Kind {
     Alone,
     Builtin(Contract),
-    External(external::Joining),
+    External(external::ExternalJoining),
 }
 
 impl Joining {
@@ -32,7 +32,7 @@ impl Joining {
             return Ok(Joining(Kind::External(pmix::begin()?)));
         }
         if (tries(Mechanism::Pmi) || tries(Mechanism::Pmi2))
-            && let Some(contract) = pmi::Contract::read(std::env::var_os)?
+            && let Some(contract) = pmi::PmiContract::read(std::env::var_os)?
         {
             let versions = match mechanism {
                 Mechanism::Pmi => &[pmi::Version::One],

@@ -38,7 +38,7 @@ pub mod pmi;
 pub mod pmix;
 mod world;
 
-pub use control::{Entry, RankState};
+pub use control::{RankEntry, RankState};
 pub use error::BootstrapError;
 pub use external::{end_job, end_without_launcher, finish_alone};
 pub use host::host;

@@ -90,7 +90,7 @@ impl Machine {
 }
 
 /// The files of a version of control groups.
-struct Version {
+struct CgroupVersion {
     limit: &'static str,
     used: &'static str,
     /// The limit and the use of swap space; in version 1 of memory and swap space together.
@@ -99,14 +99,14 @@ struct Version {
     caches: [&'static str; 2],
 }
 
-static VERSIONS: [Version; 2] = [
-    Version {
+static VERSIONS: [CgroupVersion; 2] = [
+    CgroupVersion {
         limit: "memory.limit_in_bytes",
         used: "memory.usage_in_bytes",
         swap: ["memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes"],
         caches: ["total_inactive_file ", "total_active_file "],
     },
-    Version {
+    CgroupVersion {
         limit: "memory.max",
         used: "memory.current",
         swap: ["memory.swap.max", "memory.swap.current"],
@@ -140,7 +140,7 @@ impl Group {
         Some(Left { bytes, whose: format!("the control group {} ({})", self.name.display(), version.limit) })
     }
 
-    fn caches(&self, version: &Version) -> u64 {
+    fn caches(&self, version: &CgroupVersion) -> u64 {
         let text = fs::read_to_string(self.directory.join("memory.stat")).unwrap_or_default();
         let of = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<u64>().ok());
         version.caches.iter().filter_map(|key| of(key)).fold(0, u64::saturating_add)

@@ -6,7 +6,7 @@ use std::ptr;
 use std::thread::LocalKey;
 
 /// The statuses of an interface, of which every call returns one.
-pub trait Outcome: Copy + Eq + 'static {
+pub trait CallStatus: Copy + Eq + 'static {
     /// The lock is not free.
     const BUSY: Self;
     /// The time was over before the lock was the caller's.
@@ -56,14 +56,14 @@ pub fn last_error(last: &'static LocalKey<LastError>) -> *const c_char {
 }
 
 /// The text of the status with that number, which lives for ever.
-pub fn text<S: Outcome>(status: i32) -> *const c_char {
+pub fn text<S: CallStatus>(status: i32) -> *const c_char {
     let found = S::TEXTS.iter().find(|(known, _)| known.number() == status);
     found.map_or(c"not a status".as_ptr(), |(_, text)| ptr::from_ref(*text).cast())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FailedCall, LastError, Outcome, finish, last_error, text};
+    use super::{CallStatus, FailedCall, LastError, finish, last_error, text};
     use std::cell::RefCell;
     use std::ffi::{CStr, c_char};
 
@@ -73,7 +73,7 @@ mod tests {
         Red = 1,
     }
 
-    impl Outcome for Light {
+    impl CallStatus for Light {
         const BUSY: Self = Light::Red;
         const TIMED_OUT: Self = Light::Red;
         const NULL_POINTER: Self = Light::Red;

@@ -13,5 +13,5 @@ pub mod failure;
 pub mod patience;
 pub mod pointer;
 
-pub use failure::{FailedCall, LastError, Outcome};
+pub use failure::{CallStatus, FailedCall, LastError};
 pub use patience::Patience;

@@ -1,6 +1,6 @@
 //! How long a thread waits for a lock.
 
-use crate::Outcome;
+use crate::CallStatus;
 use heddle_platform::clock;
 
 /// How long a thread waits.
@@ -23,7 +23,7 @@ impl Patience {
 
     /// The answer to a thread that has no more patience.
     #[must_use]
-    pub fn given_up<S: Outcome>(self) -> S {
+    pub fn given_up<S: CallStatus>(self) -> S {
         if self == Patience::None { S::BUSY } else { S::TIMED_OUT }
     }
 }

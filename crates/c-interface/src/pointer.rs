@@ -1,11 +1,11 @@
 //! The one place that reads pointers from C.
 
-use crate::{FailedCall, Outcome};
+use crate::{CallStatus, FailedCall};
 use std::ffi::{CStr, c_char};
 
 /// The failure of a call with a null pointer.
 #[must_use]
-pub fn null<S: Outcome>(what: &str) -> FailedCall<S> {
+pub fn null<S: CallStatus>(what: &str) -> FailedCall<S> {
     FailedCall::new(S::NULL_POINTER, format!("{what} is null"))
 }
 
@@ -28,7 +28,7 @@ pub unsafe fn borrow<'a, T>(pointer: *const T) -> Option<&'a T> {
 /// # Errors
 ///
 /// If `pointer` is null.
-pub unsafe fn handle<'a, T, S: Outcome>(pointer: *const T, what: &str) -> Result<&'a T, FailedCall<S>> {
+pub unsafe fn handle<'a, T, S: CallStatus>(pointer: *const T, what: &str) -> Result<&'a T, FailedCall<S>> {
     // SAFETY: the caller's promise is the same.
     unsafe { borrow(pointer) }.ok_or_else(|| null(what))
 }
@@ -42,7 +42,7 @@ pub unsafe fn handle<'a, T, S: Outcome>(pointer: *const T, what: &str) -> Result
 /// # Errors
 ///
 /// If `pointer` is null.
-pub unsafe fn name<S: Outcome>(pointer: *const c_char) -> Result<String, FailedCall<S>> {
+pub unsafe fn name<S: CallStatus>(pointer: *const c_char) -> Result<String, FailedCall<S>> {
     if pointer.is_null() {
         return Err(null("kind"));
     }
@@ -59,7 +59,7 @@ pub unsafe fn name<S: Outcome>(pointer: *const c_char) -> Result<String, FailedC
 /// # Errors
 ///
 /// If `pointer` is null.
-pub unsafe fn values<T: Clone, S: Outcome>(
+pub unsafe fn values<T: Clone, S: CallStatus>(
     pointer: *const T,
     count: usize,
     what: &str,
@@ -90,7 +90,11 @@ pub unsafe fn value<T: Clone>(pointer: *const T) -> Option<T> {
 /// # Errors
 ///
 /// If `out` is null.
-pub unsafe fn store<T, S: Outcome>(out: *mut *mut T, what: &str, value: *mut T) -> Result<(), FailedCall<S>> {
+pub unsafe fn store<T, S: CallStatus>(
+    out: *mut *mut T,
+    what: &str,
+    value: *mut T,
+) -> Result<(), FailedCall<S>> {
     if out.is_null() {
         return Err(null(what));
     }
@@ -108,7 +112,7 @@ pub unsafe fn store<T, S: Outcome>(out: *mut *mut T, what: &str, value: *mut T) 
 /// # Errors
 ///
 /// If `out` is null, or that of `make`.
-pub unsafe fn give<T, S: Outcome>(
+pub unsafe fn give<T, S: CallStatus>(
     out: *mut *mut T,
     what: &str,
     make: impl FnOnce() -> Result<T, FailedCall<S>>,

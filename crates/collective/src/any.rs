@@ -4,7 +4,7 @@ use crate::allreduce::allreduce;
 use crate::data::{Part, Reduction};
 use crate::form::run;
 use heddle_comm::CommRef;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::Result;
 use heddle_comm::op::OpRef;
 use heddle_datatype::types;
@@ -16,7 +16,7 @@ use heddle_spec::constants as mpi;
 /// Those of the messages.
 pub fn any(comm: &CommRef, mine: bool) -> Result<bool> {
     let (or, flag, mut any) =
-        (OpRef::from_handle(mpi::MPI_LOR)?, TypeRef::predefined(&types::MPI_C_BOOL), mine);
+        (OpRef::from_handle(mpi::MPI_LOR)?, TypeInUse::predefined(&types::MPI_C_BOOL), mine);
     let reduction = Reduction::new(&or, &flag, mpi::MPI_C_BOOL)?;
     // SAFETY: the flag outlives the call.
     let part = unsafe { Part::new((&raw mut any).cast(), 1, &flag) }?;

@@ -10,7 +10,7 @@ use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::{CommRef, Plane};
 use heddle_message::buffer::Buffer;
-use heddle_message::context::{Choice, UNKNOWN, known};
+use heddle_message::context::{UNKNOWN, VniChoice, known};
 use heddle_message::domain::Domain;
 use heddle_p2p::{Mode, recv, send};
 use heddle_spec::constants as mpi;
@@ -34,7 +34,7 @@ pub(crate) const COLLECTIVE: Channel = (Plane::Collective, tag::CONTEXT);
 
 /// The hints that all members of a communicator agree on for a duplicate; valid at its
 /// rank 0 only. Collective.
-pub(crate) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
+pub(crate) fn agreed(parent: &CommRef, mine: VniChoice) -> Result<VniChoice> {
     let (rank, size) = (parent.rank(), parent.size());
     let mut choice = mine;
     let mut distance = 1;
@@ -50,7 +50,7 @@ pub(crate) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
         if rank + distance < size {
             let from = (rank + distance) as i32;
             received(recv(parent, Plane::Collective, buffer, from, tag::CHOICE)?.error)?;
-            choice = choice.agreed(Choice::from_word(u64::from_ne_bytes(word)));
+            choice = choice.agreed(VniChoice::from_word(u64::from_ne_bytes(word)));
         }
         distance *= 2;
     }
@@ -68,7 +68,7 @@ pub(crate) fn agree(
     group: &Group,
     rank: usize,
     (plane, tag): Channel,
-    choice: Choice,
+    choice: VniChoice,
 ) -> Result<u64> {
     let size = group.size();
     let in_parent = |rank: usize| {

@@ -4,9 +4,9 @@ use crate::context::{self, COLLECTIVE, Channel};
 use crate::insert::insert;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
-use heddle_comm::topology::Topology;
+use heddle_comm::topology::VirtualTopology;
 use heddle_comm::{Comm, CommRef, Plane};
-use heddle_message::context::{Choice, Context};
+use heddle_message::context::{Context, VniChoice};
 use heddle_message::domain;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// `MPI_ERR_GROUP` if the group is not within the parent's; `MPI_ERR_OTHER` if the leader has no number left
 /// for a context.
 pub(crate) fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
-    made(parent, group, COLLECTIVE, Choice::default(), |_| {})
+    made(parent, group, COLLECTIVE, VniChoice::default(), |_| {})
 }
 
 /// `MPI_Comm_create_group`: called by the members of the group alone. Tags tell simultaneous
@@ -30,12 +30,12 @@ pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<us
         let message = format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB");
         return Err(Error::new(mpi::MPI_ERR_TAG, message));
     }
-    made(parent, group, (Plane::CreateGroup, tag), Choice::default(), |_| {})
+    made(parent, group, (Plane::CreateGroup, tag), VniChoice::default(), |_| {})
 }
 
 /// A communicator with a topology; all members of the parent call it, and all know the group.
-pub(crate) fn of_group(parent: &CommRef, group: &Arc<Group>, topology: Topology) -> Result<usize> {
-    made(parent, group, COLLECTIVE, Choice::default(), |comm| comm.topology = Some(topology))
+pub(crate) fn of_group(parent: &CommRef, group: &Arc<Group>, topology: VirtualTopology) -> Result<usize> {
+    made(parent, group, COLLECTIVE, VniChoice::default(), |comm| comm.topology = Some(topology))
 }
 
 /// A communicator of a group, completed by `furnish`; the leader's choice of VNIs takes effect.
@@ -43,7 +43,7 @@ pub(crate) fn made(
     parent: &CommRef,
     group: &Arc<Group>,
     channel: Channel,
-    choice: Choice,
+    choice: VniChoice,
     furnish: impl FnOnce(&mut Comm),
 ) -> Result<usize> {
     parent.check_intra()?;

@@ -8,7 +8,7 @@ use crate::insert::insert;
 use heddle_comm::error::Result;
 use heddle_comm::info::Entries;
 use heddle_comm::{COMMS, Comm, CommRef, choice_of};
-use heddle_message::context::{Choice, Context};
+use heddle_message::context::{Context, VniChoice};
 use heddle_message::domain::{self, Domain};
 use heddle_objects::table::Ref;
 
@@ -17,7 +17,7 @@ use heddle_objects::table::Ref;
 /// # Errors
 /// The error of a copy callback; `MPI_ERR_OTHER` if the leader has no number left for a context.
 pub(crate) fn dup(comm: &CommRef) -> Result<usize> {
-    made(domain::current()?, comm, Choice::default(), &Entries::new())
+    made(domain::current()?, comm, VniChoice::default(), &Entries::new())
 }
 
 /// A duplicate with hints: each process sends one message more than in [`dup`], to agree on the hints.
@@ -30,7 +30,7 @@ pub(crate) fn dup_with_info(comm: &CommRef, hints: &Entries) -> Result<usize> {
     made(domain, comm, choice, hints)
 }
 
-fn made(domain: &Domain, comm: &CommRef, choice: Choice, hints: &Entries) -> Result<usize> {
+fn made(domain: &Domain, comm: &CommRef, choice: VniChoice, hints: &Entries) -> Result<usize> {
     let context = context::agree(domain, comm, &comm.group, comm.rank(), COLLECTIVE, choice)?;
     Ok(copy(domain, comm, context, hints)?.handle())
 }

@@ -10,7 +10,7 @@ use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::info::Entries;
 use heddle_comm::{Comm, CommRef, Plane, choice_of};
-use heddle_message::context::Choice;
+use heddle_message::context::VniChoice;
 use heddle_message::domain;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub fn intercomm_create_from_groups(
     world(local_group, local_leader)?;
     let remote = world(remote_group, remote_leader)?;
     let tag = tag_of(string);
-    let handle = made(&creations, local_group, (Plane::CreateGroup, tag), Choice::default(), |_| {})?;
+    let handle = made(&creations, local_group, (Plane::CreateGroup, tag), VniChoice::default(), |_| {})?;
     if handle == mpi::MPI_COMM_NULL {
         let message = "this process is not in the local group";
         return Err(Error::new(mpi::MPI_ERR_GROUP, message));

@@ -13,14 +13,14 @@ use crate::free::free;
 use crate::insert::insert;
 use crate::split::{Wish, gather, members};
 use heddle_collective::{Part, bcast, run};
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::info::Entries;
 use heddle_comm::{COMMS, Comm, CommRef, KeptComm, Plane, lifetime};
 use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
-use heddle_message::context::{Choice, Context, UNKNOWN, known};
+use heddle_message::context::{Context, UNKNOWN, VniChoice, known};
 use heddle_message::domain::{self, Domain};
 use heddle_objects::table::Ref;
 use heddle_p2p::sendrecv;
@@ -91,7 +91,7 @@ impl Leaders<'_> {
 
     /// Tells the group the leader's words.
     fn tell(&self, words: &mut [u64]) -> Result<()> {
-        let word = TypeRef::predefined(&types::MPI_UINT64_T);
+        let word = TypeInUse::predefined(&types::MPI_UINT64_T);
         // SAFETY: the words outlive the call, which returns when they have been sent or received.
         let part = unsafe { Part::new(words.as_mut_ptr().cast(), words.len() as i64, &word) }?;
         run(self.local, |talk| bcast(talk, part, self.leader as i32))
@@ -157,7 +157,7 @@ pub(crate) fn connect(domain: &'static Domain, parent: &CommRef, leaders: &Leade
     let group = &leaders.local.group;
     let ranks = |group: &Group| group.world_ranks().into_iter().map(u64::from).collect::<Vec<_>>();
     // The other group waits for the word, so it says that there is no context, too.
-    let proposal = if leaders.is_here() { domain.new_context(Choice::default()) } else { Ok(UNKNOWN) };
+    let proposal = if leaders.is_here() { domain.new_context(VniChoice::default()) } else { Ok(UNKNOWN) };
     let mine = [vec![proposal.unwrap_or(UNKNOWN)], ranks(group)].concat();
     // A group knows its leader's proposal only after it is told, and whether its leader has one.
     let mut context = [mine[0], 0];
@@ -186,7 +186,7 @@ pub(crate) fn connect(domain: &'static Domain, parent: &CommRef, leaders: &Leade
 
 /// A communicator of the same group that no handle of the program leads to.
 fn of_local_group(local: &CommRef) -> Result<(usize, Ref<Comm>)> {
-    let handle = made(local, &local.group, COLLECTIVE, Choice::default(), |_| {})?;
+    let handle = made(local, &local.group, COLLECTIVE, VniChoice::default(), |_| {})?;
     let kept = COMMS.get(handle).zip(COMMS.remove(handle));
     let (comm, of_table) =
         kept.ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, "a new communicator is gone"))?;
@@ -242,7 +242,7 @@ fn part_of(
     let Some(remote_leader) = remote_leader.filter(|_| group.size() > 0) else {
         return Ok(mpi::MPI_COMM_NULL);
     };
-    let handle = made(local, group, COLLECTIVE, Choice::default(), |_| {})?;
+    let handle = made(local, group, COLLECTIVE, VniChoice::default(), |_| {})?;
     if handle == mpi::MPI_COMM_NULL {
         return Ok(handle);
     }
@@ -261,7 +261,7 @@ fn part_of(
 /// Those of the messages.
 pub(crate) fn split(inter: &CommRef, colour: i32, key: i32) -> Result<usize> {
     let local = local_of(inter)?;
-    let wishes = gather(&local, Wish { colour, key, choice: Choice::default().to_word() })?;
+    let wishes = gather(&local, Wish { colour, key, choice: VniChoice::default().to_word() })?;
     let words: Vec<u64> = wishes.iter().flat_map(|wish| [wish.colour as u64, wish.key as u64]).collect();
     let theirs: Vec<Wish> = first_ones(inter, &local)
         .exchange(&words)?
@@ -284,7 +284,7 @@ pub(crate) fn split(inter: &CommRef, colour: i32, key: i32) -> Result<usize> {
 pub fn intercomm_merge(inter: &CommRef, high: bool) -> Result<usize> {
     let (local, domain) = (local_of(inter)?, domain::current()?);
     let leaders = first_ones(inter, &local);
-    let proposal = if inter.rank() == 0 { domain.new_context(Choice::default()) } else { Ok(UNKNOWN) };
+    let proposal = if inter.rank() == 0 { domain.new_context(VniChoice::default()) } else { Ok(UNKNOWN) };
     // What the first process says counts for its group.
     let mut mine = [proposal.unwrap_or(UNKNOWN), u64::from(high)];
     leaders.tell(&mut mine)?;

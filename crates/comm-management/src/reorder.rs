@@ -11,7 +11,7 @@ use heddle_comm::error::{Error, Result};
 use heddle_comm::topology::{Cartesian, Graph, Neighbour, Neighbours};
 use heddle_platform::allocate::{OutOfMemory, collected, reserve};
 use heddle_topology::Location;
-use heddle_topology::mapping::{Edge, of_graph, of_grid};
+use heddle_topology::mapping::{MappingEdge, of_graph, of_grid};
 
 /// For each new rank the old one.
 pub(crate) type Order = Vec<i32>;
@@ -40,7 +40,7 @@ pub(crate) fn graph(comm: &CommRef, graph: &Graph) -> Result<Order> {
         reserve(&mut edges, graph.edges.len())?;
         for node in 0..graph.index.len() {
             let ends = graph.neighbours(node as i32)?;
-            edges.extend(ends.iter().map(|end| Edge { ends: [node, *end as usize], weight: 1 }));
+            edges.extend(ends.iter().map(|end| MappingEdge { ends: [node, *end as usize], weight: 1 }));
         }
         Ok(of_graph(locations, &edges)?)
     })
@@ -59,7 +59,8 @@ pub(crate) fn distributed(comm: &CommRef, neighbours: Neighbours) -> Result<(Ord
         for (node, words) in given.iter().enumerate() {
             // Each edge stands at both its ends; here it counts where it begins.
             let (_, destinations) = from_words(words)?;
-            let edge = |to: Neighbour| Edge { ends: [node, to.rank as usize], weight: to.weight as u32 };
+            let edge =
+                |to: Neighbour| MappingEdge { ends: [node, to.rank as usize], weight: to.weight as u32 };
             reserve(&mut edges, destinations.len())?;
             edges.extend(destinations.into_iter().map(edge));
         }

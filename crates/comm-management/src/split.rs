@@ -14,7 +14,7 @@ use heddle_comm::info::Entries;
 use heddle_comm::process_sets;
 use heddle_comm::{CommRef, Plane, choice_of};
 use heddle_message::buffer::Buffer;
-use heddle_message::context::Choice;
+use heddle_message::context::VniChoice;
 use heddle_message::domain::{self, Domain};
 use heddle_p2p::sendrecv;
 use heddle_spec::constants as mpi;
@@ -55,8 +55,8 @@ pub(crate) fn split(comm: &CommRef, colour: i32, key: i32, hints: &Entries) -> R
     }
     let world = |rank: usize| comm.group.world_rank(rank).map(|world| world as u32);
     let ranks = members(&wishes, colour);
-    let choices = ranks.iter().map(|&rank| Choice::from_word(wishes[rank].choice));
-    let choice = choices.reduce(Choice::agreed).unwrap_or_default();
+    let choices = ranks.iter().map(|&rank| VniChoice::from_word(wishes[rank].choice));
+    let choice = choices.reduce(VniChoice::agreed).unwrap_or_default();
     let group = Group::from_world_ranks(ranks.into_iter().filter_map(world).collect());
     made(comm, &Arc::new(group), COLLECTIVE, choice, |new| new.take_hints(hints))
 }

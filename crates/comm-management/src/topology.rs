@@ -9,7 +9,7 @@ use crate::reorder::{self, Order};
 use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
-use heddle_comm::topology::{Cartesian, Graph, Neighbours, Topology};
+use heddle_comm::topology::{Cartesian, Graph, Neighbours, VirtualTopology};
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub fn cart_create(comm: &CommRef, grid: Result<Cartesian>, may_reorder: bool) -
     let grid = if_all(comm, grid.and_then(checked))?;
     let nodes = grid.size();
     let order = may_reorder.then(|| if_all(comm, reorder::grid(comm, &grid))).transpose()?;
-    of_group(comm, &members(comm, nodes, order)?, Topology::Cartesian(grid))
+    of_group(comm, &members(comm, nodes, order)?, VirtualTopology::Cartesian(grid))
 }
 
 /// `MPI_Cart_map` (MPI 5.0, section 8.5.8): the rank of this process in the grid, its own one. The call is
@@ -44,7 +44,7 @@ pub fn cart_map(comm: &CommRef, grid: &Cartesian) -> Result<i32> {
 /// `MPI_ERR_TOPOLOGY` if the communicator is no grid; `MPI_ERR_NO_MEM`, in all processes if one lacks memory.
 pub fn cart_sub(comm: &CommRef, stays: impl Fn(usize) -> bool) -> Result<usize> {
     let (grid, ranks) = if_all(comm, comm.cartesian()?.sub_grid(comm.rank() as i32, stays))?;
-    of_group(comm, &Arc::new(comm.group.include(&ranks)?), Topology::Cartesian(grid))
+    of_group(comm, &Arc::new(comm.group.include(&ranks)?), VirtualTopology::Cartesian(grid))
 }
 
 /// `MPI_Graph_create` (MPI 5.0, section 8.5.3): the first processes of the communicator as a graph, reordered
@@ -58,7 +58,7 @@ pub fn graph_create(comm: &CommRef, graph: Result<Graph>, may_reorder: bool) -> 
     let graph = if_all(comm, graph.and_then(checked))?;
     let nodes = graph.index.len();
     let order = may_reorder.then(|| if_all(comm, reorder::graph(comm, &graph))).transpose()?;
-    of_group(comm, &members(comm, nodes, order)?, Topology::Graph(graph))
+    of_group(comm, &members(comm, nodes, order)?, VirtualTopology::Graph(graph))
 }
 
 /// `MPI_Graph_map` (MPI 5.0, section 8.5.8): the rank of this process in a graph of `nodes`, its own one,
@@ -90,7 +90,7 @@ pub fn dist_graph_adjacent(
     } else {
         (None, neighbours)
     };
-    of_group(comm, &members(comm, comm.size(), order)?, Topology::Distributed(neighbours))
+    of_group(comm, &members(comm, comm.size(), order)?, VirtualTopology::Distributed(neighbours))
 }
 
 fn rank_in(comm: &CommRef, nodes: usize) -> i32 {

@@ -1,7 +1,7 @@
 //! The lifetime in use, and the collector of communicators and datatypes.
 
 use heddle_message::request;
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{CollectThreshold, Lifetime, Model, Tracepoint};
 use heddle_objects::lifetime::{Collected, Collector, Step, hazard};
 use heddle_platform::atomic::{AtomicBool, Ordering};
@@ -64,9 +64,9 @@ fn counted(collect: impl FnOnce(&mut dyn FnMut(Step)) -> bool) {
         _ => {}
     };
     if collect(&mut note) {
-        counters::count(Event::Collection, 1);
-        counters::count(Event::CollectionMark, marked);
-        counters::count(Event::CollectionSweep, destroyed);
+        counters::count(CountedEvent::Collection, 1);
+        counters::count(CountedEvent::CollectionMark, marked);
+        counters::count(CountedEvent::CollectionSweep, destroyed);
         if let Some(begun) = begun {
             Tracepoint::Collection.pass(|| [destroyed, clock::now_ns().saturating_sub(begun)]);
         }

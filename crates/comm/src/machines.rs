@@ -3,7 +3,7 @@
 //! Each machine has a **leader**, the lowest of its ranks. In an operation by leaders the ranks of a machine
 //! act among themselves, and the leaders among themselves; so only leaders use the network.
 
-use heddle_blackboard::Place;
+use heddle_blackboard::BoardPlace;
 use std::collections::HashMap;
 
 /// The machines of a communicator's ranks, as one of its processes knows them. They have numbers, in the
@@ -21,7 +21,7 @@ pub struct Machines {
     /// True if the ranks of each machine follow each other.
     follow_each_other: bool,
     /// The blackboard of this process's machine.
-    pub blackboard: Place,
+    pub blackboard: BoardPlace,
 }
 
 impl Machines {
@@ -49,7 +49,7 @@ impl Machines {
             leaders: leaders.into(),
             rank,
             follow_each_other,
-            blackboard: Place::default(),
+            blackboard: BoardPlace::default(),
         })
     }
 

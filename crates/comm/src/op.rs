@@ -15,7 +15,7 @@ pub type LargeUserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut
 
 /// The program's function, in one of its two forms.
 #[derive(Debug, Clone, Copy)]
-pub enum Function {
+pub enum OpFunction {
     /// Of `MPI_Op_create`.
     Int(ProgramFunction<UserFunction>),
     /// Of `MPI_Op_create_c`.
@@ -25,7 +25,7 @@ pub enum Function {
 /// An operator that the program made.
 #[derive(Debug)]
 pub struct UserOp {
-    function: Function,
+    function: OpFunction,
     commutes: bool,
 }
 
@@ -38,7 +38,7 @@ impl UserOp {
     /// # Safety
     /// The function may be called with any two arrays of elements of the datatypes that
     /// the program uses it with.
-    pub unsafe fn new(function: Function, commutes: bool) -> UserOp {
+    pub unsafe fn new(function: OpFunction, commutes: bool) -> UserOp {
         UserOp { function, commutes }
     }
 
@@ -57,7 +57,7 @@ impl UserOp {
     ) {
         let mut datatype = datatype;
         match self.function {
-            Function::Large(function) => {
+            OpFunction::Large(function) => {
                 let mut len = count;
                 // SAFETY: the caller vouches for the arrays, `new` for the function.
                 let call = |of: LargeUserFunction| unsafe {
@@ -65,7 +65,7 @@ impl UserOp {
                 };
                 function.call(call);
             }
-            Function::Int(function) => {
+            OpFunction::Int(function) => {
                 // Elements without extent have no data, or the program's results would overlap: 2^63 of
                 // them are worth no more than one call.
                 let mut rest = if extent == 0 { count.min(i64::from(c_int::MAX)) } else { count };
@@ -157,7 +157,8 @@ mod tests {
     #[test]
     fn user_operators_are_called_in_order_and_die_with_free() {
         // SAFETY: the function is used with arrays of `i32` only.
-        let handle = OPS.insert(unsafe { UserOp::new(Function::Int(ProgramFunction::new(subtract)), false) });
+        let handle =
+            OPS.insert(unsafe { UserOp::new(OpFunction::Int(ProgramFunction::new(subtract)), false) });
         let op = OpRef::from_handle(handle).expect("live");
         assert!(!op.commutes());
         free(handle).expect("live");

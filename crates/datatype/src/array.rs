@@ -73,7 +73,7 @@ fn same_length(what: &'static str, expected: usize, found: usize) -> Result<(), 
 }
 
 /// A part of an array, as it grows from dimension to dimension.
-struct Part {
+struct ArrayPart {
     shape: Shape,
     /// Bytes from one entry of the next dimension to the next.
     stride: i64,
@@ -81,7 +81,7 @@ struct Part {
     start: i64,
 }
 
-impl Part {
+impl ArrayPart {
     fn of(old: &Datatype) -> Self {
         Self { shape: Shape::of(old), stride: old.extent(), start: 0 }
     }
@@ -156,7 +156,7 @@ impl Datatype {
     ) -> Result<Arc<Self>, TypeError> {
         same_length("array_of_subsizes", sizes.len(), subsizes.len())?;
         same_length("array_of_starts", sizes.len(), starts.len())?;
-        let mut part = Part::of(old);
+        let mut part = ArrayPart::of(old);
         for dimension in fastest_first(sizes.len(), order)? {
             let (size, subsize, start) = (sizes[dimension], subsizes[dimension], starts[dimension]);
             in_range("array_of_sizes", dimension, size, 1, i64::MAX)?;
@@ -182,7 +182,7 @@ impl Datatype {
         same_length("array_of_psizes", dimensions, array.process_sizes.len())?;
         let order = fastest_first(dimensions, array.order)?;
         let coordinates = array.coordinates()?;
-        let mut part = Part::of(old);
+        let mut part = ArrayPart::of(old);
         for dimension in order {
             array.add_dimension(&mut part, dimension, coordinates[dimension])?;
         }
@@ -226,7 +226,12 @@ impl Distributed<'_> {
         Ok(coordinates)
     }
 
-    fn add_dimension(&self, part: &mut Part, dimension: usize, coordinate: i64) -> Result<(), TypeError> {
+    fn add_dimension(
+        &self,
+        part: &mut ArrayPart,
+        dimension: usize,
+        coordinate: i64,
+    ) -> Result<(), TypeError> {
         let (size, processes) = (self.global_sizes[dimension], self.process_sizes[dimension]);
         let argument = self.arguments[dimension];
         in_range("array_of_gsizes", dimension, size, 1, i64::MAX)?;

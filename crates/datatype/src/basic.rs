@@ -96,7 +96,7 @@ pub(crate) struct Scalar {
 
 /// The standard's groups of types, which decide the operators of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum TypeClass {
     /// "C integer".
     CInteger,
     /// "Fortran integer".
@@ -131,5 +131,5 @@ pub struct Basic {
     /// How the bytes of one element are to be read.
     pub kind: BasicKind,
     /// The standard's group for reductions.
-    pub class: Class,
+    pub class: TypeClass,
 }

@@ -28,11 +28,11 @@ pub use array::{
     DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, Distributed, ORDER_C,
     ORDER_FORTRAN,
 };
-pub use basic::{Basic, BasicKind, Class};
+pub use basic::{Basic, BasicKind, TypeClass};
 pub use construct::Constructed;
 pub use contents::{Combiner, Form};
 pub use cursor::{Cursor, Run, Runs};
 pub use datatype::{Contents, Datatype, TypeRef};
 pub use error::TypeError;
 pub use predefined::{all_predefined, integer_bytes, plain_bytes, predefined, types};
-pub use reduce::{Kernel, Op, ReduceError, Table, kernel, reduce, supports};
+pub use reduce::{Kernel, Op, OperatorTable, ReduceError, kernel, reduce, supports};

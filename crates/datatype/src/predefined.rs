@@ -1,6 +1,6 @@
 //! The standard's predefined datatypes, found by their handle's value.
 
-use crate::basic::{Basic, BasicKind, Class};
+use crate::basic::{Basic, BasicKind, TypeClass};
 use crate::datatype::Datatype;
 use heddle_spec::constants;
 
@@ -21,7 +21,7 @@ macro_rules! predefined {
                     handle: constants::$name,
                     name: stringify!($name),
                     kind: BasicKind::$kind,
-                    class: Class::$class,
+                    class: TypeClass::$class,
                 });
             )*
         }
@@ -74,7 +74,10 @@ static INTEGER_BYTES: [u8; HANDLES] = {
     while handle < HANDLES {
         if let Some(datatype) = TABLE[handle]
             && let Some(basic) = datatype.basic
-            && matches!(basic.class, Class::CInteger | Class::FortranInteger | Class::MultiLanguage)
+            && matches!(
+                basic.class,
+                TypeClass::CInteger | TypeClass::FortranInteger | TypeClass::MultiLanguage
+            )
         {
             bytes[handle] = datatype.plain_bytes();
         }

@@ -1,7 +1,7 @@
 //! Every predefined operator on every predefined type, against a naive computation, in unaligned buffers.
 
 use heddle_datatype::{
-    Basic, BasicKind, Class, Datatype, Op, Table, all_predefined, kernel, supports, types,
+    Basic, BasicKind, Datatype, Op, OperatorTable, TypeClass, all_predefined, kernel, supports, types,
 };
 use proptest::prelude::*;
 
@@ -176,7 +176,7 @@ fn computed_as(basic: &Basic) -> BasicKind {
 
 /// Runs a kernel on unaligned copies of the buffers.
 fn run(op: Op, datatype: &Datatype, input: &[u8], inout: &[u8], count: usize) -> Vec<u8> {
-    let kernel = kernel(op, datatype, Table::Accumulate).expect("an operator that is allowed");
+    let kernel = kernel(op, datatype, OperatorTable::Accumulate).expect("an operator that is allowed");
     let input: Vec<u8> = [&[0][..], input].concat();
     let mut memory: Vec<u8> = [&[0; 3][..], inout].concat();
     // SAFETY: both hold `count` elements behind the first bytes.
@@ -190,7 +190,7 @@ proptest! {
         for datatype in all_predefined() {
             let basic = datatype.predefined_basic().expect("a predefined type");
             for op in Op::ALL {
-                if basic.class == Class::Pair || !supports(op, datatype, Table::Accumulate) {
+                if basic.class == TypeClass::Pair || !supports(op, datatype, OperatorTable::Accumulate) {
                     continue;
                 }
                 let kind = computed_as(basic);
@@ -255,11 +255,11 @@ proptest! {
 
 #[test]
 fn the_standards_table() {
-    use Class::{
+    use TypeClass::{
         Byte, CCharacter, CInteger, Complex, Floating, FortranCharacter, FortranInteger, Logical,
         MultiLanguage, Opaque, Pair,
     };
-    let table: [(&[Op], &[Class]); 5] = [
+    let table: [(&[Op], &[TypeClass]); 5] = [
         (&[Op::Max, Op::Min], &[CInteger, FortranInteger, Floating, MultiLanguage]),
         (&[Op::Sum, Op::Prod], &[CInteger, FortranInteger, Floating, Complex, MultiLanguage]),
         (&[Op::Land, Op::Lor, Op::Lxor], &[CInteger, Logical, MultiLanguage]),
@@ -280,10 +280,19 @@ fn the_standards_table() {
                             | BasicKind::C128
                     );
                 let expected = classes.contains(&basic.class) && here;
-                assert_eq!(supports(*op, datatype, Table::Standard), expected, "{op:?} on {}", basic.name);
+                assert_eq!(
+                    supports(*op, datatype, OperatorTable::Standard),
+                    expected,
+                    "{op:?} on {}",
+                    basic.name
+                );
             }
         }
-        assert!(supports(Op::Replace, datatype, Table::Standard) || basic.class == Pair, "{}", basic.name);
+        assert!(
+            supports(Op::Replace, datatype, OperatorTable::Standard) || basic.class == Pair,
+            "{}",
+            basic.name
+        );
         assert_eq!(
             matches!(basic.class, Opaque | CCharacter | FortranCharacter),
             ["MPI_CHAR", "MPI_WCHAR", "MPI_CHARACTER", "MPI_PACKED"].contains(&basic.name)
@@ -302,7 +311,7 @@ fn what_other_libraries_accept_beyond_the_standards_table() {
         let mut more = Vec::new();
         for datatype in all_predefined() {
             let name = datatype.predefined_basic().expect("a predefined type").name;
-            let new = of(datatype).filter(|op| !supports(*op, datatype, Table::Standard));
+            let new = of(datatype).filter(|op| !supports(*op, datatype, OperatorTable::Standard));
             more.extend(new.map(|op| (name, op.name())));
         }
         more.sort_unstable();
@@ -314,8 +323,8 @@ fn what_other_libraries_accept_beyond_the_standards_table() {
         list.sort_unstable();
         list
     };
-    assert_eq!(more(Table::Standard), []);
-    assert_eq!(more(Table::Reduction), listed(&[("MPI_CHAR", &everything)]));
+    assert_eq!(more(OperatorTable::Standard), []);
+    assert_eq!(more(OperatorTable::Reduction), listed(&[("MPI_CHAR", &everything)]));
     let accumulates: [(&str, &[Op]); 5] = [
         ("MPI_CHAR", &everything),
         ("MPI_CHARACTER", &without_order),
@@ -323,7 +332,7 @@ fn what_other_libraries_accept_beyond_the_standards_table() {
         ("MPI_INTEGER2", &logical),
         ("MPI_INTEGER8", &logical),
     ];
-    assert_eq!(more(Table::Accumulate), listed(&accumulates));
+    assert_eq!(more(OperatorTable::Accumulate), listed(&accumulates));
 }
 
 #[test]
@@ -339,8 +348,10 @@ fn operators_are_found_by_their_handles() {
 #[test]
 fn derived_types_and_wrong_types_are_refused_with_a_reason() {
     let duplicate = Datatype::dup(&(&types::MPI_INT).into()).expect("a duplicate");
-    let error = kernel(Op::Sum, &duplicate, Table::Accumulate).expect_err("a derived type").to_string();
+    let error =
+        kernel(Op::Sum, &duplicate, OperatorTable::Accumulate).expect_err("a derived type").to_string();
     assert!(error.contains("MPI_SUM") && error.contains("MPI_Op_create"), "{error}");
-    let error = kernel(Op::Band, &types::MPI_DOUBLE, Table::Accumulate).expect_err("not allowed").to_string();
+    let error =
+        kernel(Op::Band, &types::MPI_DOUBLE, OperatorTable::Accumulate).expect_err("not allowed").to_string();
     assert!(error.contains("MPI_BAND") && error.contains("MPI_DOUBLE"), "{error}");
 }

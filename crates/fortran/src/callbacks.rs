@@ -206,13 +206,14 @@ create_errhandler! {
     "mpi_session_create_errhandler_f08_" "pmpi_session_create_errhandler_f08_"
 }
 
-type Copy<T> = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut T, *mut T, *mut T, *mut c_int, *mut c_int);
+type CopyCallback<T> =
+    unsafe extern "C" fn(*mut c_int, *mut c_int, *mut T, *mut T, *mut T, *mut c_int, *mut c_int);
 type Delete<T> = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut T, *mut T, *mut c_int);
 
 /// The extra state of a key of attributes, which are of type `T`. It is never freed, since MPI does not tell
 /// of its last use.
 struct Key<T> {
-    copy: Copy<T>,
+    copy: CopyCallback<T>,
     delete: Delete<T>,
     state: T,
 }
@@ -269,11 +270,11 @@ macro_rules! create_keyval {
 
         subroutines! {
             $body [$c $pc] $($symbol)+
-            (copy: Copy<$value>, delete: Delete<$value>, keyval: Variable<'_>, state: Variable<'_, $value>, ierror: Ierror<'_>)
+            (copy: CopyCallback<$value>, delete: Delete<$value>, keyval: Variable<'_>, state: Variable<'_, $value>, ierror: Ierror<'_>)
         }
 
         unsafe fn $body(
-            copy: Copy<$value>,
+            copy: CopyCallback<$value>,
             delete: Delete<$value>,
             keyval: Variable<'_>,
             state: Variable<'_, $value>,

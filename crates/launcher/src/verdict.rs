@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use heddle_bootstrap::{Entry, RankState};
+use heddle_bootstrap::{RankEntry, RankState};
 
 use crate::rank::Ended;
 use crate::signals::describe;
@@ -47,7 +47,7 @@ pub(crate) enum Failure {
 }
 
 /// Judges a process by how it ended and by what it last said of itself.
-pub(crate) fn judge(ended: Ended, entry: &Entry) -> Verdict {
+pub(crate) fn judge(ended: Ended, entry: &RankEntry) -> Verdict {
     Verdict::Failed(match (ended, entry.state) {
         (_, RankState::Aborted) => {
             Failure::Abort { code: entry.abort_code, message: entry.abort_message.clone() }
@@ -137,8 +137,8 @@ impl fmt::Display for Hint {
 mod tests {
     use super::*;
 
-    fn entry(state: RankState) -> Entry {
-        Entry { state, pid: Some(1), abort_code: 0, abort_message: String::new() }
+    fn entry(state: RankState) -> RankEntry {
+        RankEntry { state, pid: Some(1), abort_code: 0, abort_message: String::new() }
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod library;
 mod object;
 mod registered;
 
-pub use endpoint::{Address, Completion, Endpoint, Objects, Outcome, RemoteMemory};
+pub use endpoint::{Address, Completion, Endpoint, EndpointObjects, RemoteMemory, Submission};
 pub use error::{Error, LostOperation};
 pub use library::{Depth, Library, Provider, Wish};
 pub use registered::Registered;

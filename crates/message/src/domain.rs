@@ -1,6 +1,6 @@
 //! The domain: the VNIs of a process that uses MPI, and what they share.
 
-use crate::context::{Choice, Numbers, context_id};
+use crate::context::{Numbers, VniChoice, context_id};
 use crate::error::{Error, Result};
 use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
@@ -319,7 +319,7 @@ impl Domain {
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if no number is left for it.
-    pub fn new_context(&self, choice: Choice) -> Result<u64> {
+    pub fn new_context(&self, choice: VniChoice) -> Result<u64> {
         let number = self.context_numbers.take(choice, self.vnis.len())?;
         Ok(context_id(self.rank(), number, choice))
     }

@@ -19,12 +19,12 @@ pub struct Error(Box<Detail>);
 struct Detail {
     code: i32,
     message: String,
-    owner: Option<Owner>,
+    owner: Option<ErrorOwner>,
 }
 
 /// The object whose error handler is responsible for an error. This crate keeps it alive, and
 /// knows nothing else about it.
-pub type Owner = Arc<dyn Any + Send + Sync>;
+pub type ErrorOwner = Arc<dyn Any + Send + Sync>;
 
 impl Error {
     /// An error of the given class or code (`MPI_ERR_…`). The message says what, where and what to do.
@@ -36,7 +36,7 @@ impl Error {
     /// Gives the error an owner, whose error handler is to handle it: a request belongs to an object that the
     /// call that completes it does not name. An error that has an owner keeps it.
     #[must_use]
-    pub fn with_owner(mut self, owner: Owner) -> Error {
+    pub fn with_owner(mut self, owner: ErrorOwner) -> Error {
         self.0.owner.get_or_insert(owner);
         self
     }
@@ -52,7 +52,7 @@ impl Error {
     }
 
     /// The object whose error handler is to run. `None` stands for the object that the call itself names.
-    pub fn owner(&self) -> Option<&Owner> {
+    pub fn owner(&self) -> Option<&ErrorOwner> {
         self.0.owner.as_ref()
     }
 

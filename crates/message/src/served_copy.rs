@@ -5,7 +5,7 @@ use crate::domain::Domain;
 use crate::error::Result;
 use crate::request::{self, Outcome, RequestId, RequestKind};
 use heddle_spec::constants as mpi;
-use heddle_transport::Direction;
+use heddle_transport::CopyDirection;
 use std::ptr::with_exposed_provenance_mut;
 
 pub use crate::vni::ServedCopy;
@@ -17,8 +17,8 @@ impl ServedCopy {
     /// `MPI_ERR_NO_MEM` if there are too many requests.
     pub fn begin(self, domain: &Domain, vni: u32, comm: usize) -> Result<RequestId> {
         let kind = match self.direction {
-            Direction::Read => RequestKind::Receive,
-            Direction::Write => RequestKind::Send,
+            CopyDirection::Read => RequestKind::Receive,
+            CopyDirection::Write => RequestKind::Send,
         };
         let id = request::take(vni, comm, kind)?;
         // SAFETY: the request is new, and the caller holds the datatype until the operation is complete.
@@ -40,8 +40,8 @@ impl ServedCopy {
         // SAFETY: the memory takes part in the operation, like the buffer.
         let memory = unsafe { Buffer::bytes(with_exposed_provenance_mut(self.address as usize), len) };
         match self.direction {
-            Direction::Read => memory.copy_to(&self.buffer, len),
-            Direction::Write => self.buffer.copy_to(&memory, len),
+            CopyDirection::Read => memory.copy_to(&self.buffer, len),
+            CopyDirection::Write => self.buffer.copy_to(&memory, len),
         }
     }
 

@@ -42,8 +42,8 @@ mod tracepoint;
 pub use choice::*;
 pub use heddle_locks::kinds::LockKind;
 pub use objects::{
-    Enclosed, LeftTo, LeftToAll, LockFree, Locked, Object, Parted, SectionOf, Sectioning, Whole,
+    Enclosed, GuardedObject, LeftTo, LeftToAll, LockFree, Locked, Parted, SectionOf, Sectioning, Whole,
 };
 pub use path::Path;
-pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, Refusal, Sections, Turn};
+pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, OffloadTurn, Refusal, Sections};
 pub use tracepoint::{MOST_NUMBERS, Observer, Tracepoint};

@@ -4,7 +4,7 @@ use super::state::{HandleState, Scan, is_over, scan, state};
 use heddle_comm::error::Result;
 use heddle_message::domain::Domain;
 use heddle_message::matching::Key;
-use heddle_message::progress::Event;
+use heddle_message::progress::AwaitedEvent;
 use heddle_message::request::{self, Found, RequestId};
 use heddle_objects::probers::Asleep;
 use heddle_sync::Watcher;
@@ -13,7 +13,7 @@ use heddle_sync::watched_state::Watch;
 /// The completion of a request that only the caller knows.
 pub(super) struct Completion(pub(super) RequestId);
 
-impl Event for Completion {
+impl AwaitedEvent for Completion {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
         request::is_complete(self.0)
@@ -57,7 +57,7 @@ impl FirstOfAll<'_> {
     }
 }
 
-impl Event for FirstOfAll<'_> {
+impl AwaitedEvent for FirstOfAll<'_> {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
         is_over(self.first)
@@ -94,7 +94,7 @@ impl<'a> AnyOf<'a> {
     }
 }
 
-impl Event for AnyOf<'_> {
+impl AwaitedEvent for AnyOf<'_> {
     fn is_over(&mut self) -> bool {
         self.found = scan(self.handles, make_progress(self.domain, self.vni));
         !matches!(self.found, Ok(Scan::Pending))
@@ -144,7 +144,7 @@ pub(super) struct Arrival<'a, F> {
     pub(super) find: F,
 }
 
-impl<F: FnMut() -> bool> Event for Arrival<'_, F> {
+impl<F: FnMut() -> bool> AwaitedEvent for Arrival<'_, F> {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
         (self.find)()

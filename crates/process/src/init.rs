@@ -7,7 +7,7 @@ use heddle_collective::any;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::{Comm, CommRef, world_model};
-use heddle_message::context::{Choice, Context, context_id};
+use heddle_message::context::{Context, VniChoice, context_id};
 use heddle_message::domain::{self, Domain};
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
@@ -48,7 +48,7 @@ fn initialize_from(origin: Origin, thread_level: i32) -> Result<()> {
 
 fn self_comm(domain: &Domain) -> Comm {
     let rank = domain.rank();
-    let context = Context::new(context_id(rank, 1, Choice::default()), 0, domain.vnis());
+    let context = Context::new(context_id(rank, 1, VniChoice::default()), 0, domain.vnis());
     Comm::new(context, Arc::new(Group::from_world_ranks(vec![rank as u32])))
 }
 

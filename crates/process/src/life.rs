@@ -27,10 +27,10 @@ use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::{Comm, KeptComm};
 use heddle_comm::{datatype, lifetime, process, reference_counts};
-use heddle_message::context::{Choice, Context, context_id};
+use heddle_message::context::{Context, VniChoice, context_id};
 use heddle_message::domain::Failure;
 use heddle_message::domain::{self, Domain, Network, Prepared};
-use heddle_message::error::Owner;
+use heddle_message::error::ErrorOwner;
 use heddle_message::{losses, request};
 use heddle_model::counters;
 use heddle_objects::lifetime::Collected;
@@ -221,13 +221,13 @@ fn end_as_orphan() -> ! {
 }
 
 /// The communicator that a failed request names: its error handler is responsible.
-fn owner_of_errors(comm: usize) -> Option<Owner> {
-    KeptComm::of_request(comm).map(|comm| Arc::new(comm) as Owner)
+fn owner_of_errors(comm: usize) -> Option<ErrorOwner> {
+    KeptComm::of_request(comm).map(|comm| Arc::new(comm) as ErrorOwner)
 }
 
 /// A communicator of all processes, with a number among the contexts of process 0.
 pub(crate) fn comm_of_all(domain: &Domain, number: u64) -> Comm {
-    let context = Context::new(context_id(0, number, Choice::default()), domain.rank(), domain.vnis());
+    let context = Context::new(context_id(0, number, VniChoice::default()), domain.rank(), domain.vnis());
     Comm::new(context, Arc::new(Group::all(domain.size())))
 }
 

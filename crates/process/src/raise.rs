@@ -15,7 +15,7 @@ use std::ptr::null;
 
 /// The object whose error handler is called, by its handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Object {
+pub enum ErrorObject {
     /// A communicator's.
     Comm(usize),
     /// A window's.
@@ -77,28 +77,28 @@ fn of_null_file() -> Called {
     Called { handler, object: mpi::MPI_FILE_NULL, name: "MPI_FILE_NULL".to_owned() }
 }
 
-fn called(object: Object, error: &Error) -> Called {
+fn called(object: ErrorObject, error: &Error) -> Called {
     let comm = match (KeptComm::of_error(error), object) {
         (Some(comm), _) => return of_comm(comm),
-        (None, Object::Comm(comm)) => {
+        (None, ErrorObject::Comm(comm)) => {
             return CommRef::from_handle(comm).map_or_else(|_| default_handler(), |comm| of_comm(&comm));
         }
-        (None, Object::Win(win)) => {
+        (None, ErrorObject::Win(win)) => {
             return WinRef::from_handle(win).map_or_else(|_| default_handler(), |win| of_win(&win));
         }
-        (None, Object::File(_)) if domain::current().is_ok() => return of_null_file(),
-        (None, Object::Request(request)) => request::comm_of(request).and_then(KeptComm::of_request),
-        (None, Object::Message(message)) => heddle_p2p::comm_of_message(message),
-        (None, Object::Session(handle)) => {
+        (None, ErrorObject::File(_)) if domain::current().is_ok() => return of_null_file(),
+        (None, ErrorObject::Request(request)) => request::comm_of(request).and_then(KeptComm::of_request),
+        (None, ErrorObject::Message(message)) => heddle_p2p::comm_of_message(message),
+        (None, ErrorObject::Session(handle)) => {
             return session::from_handle(handle)
                 .map_or_else(|_| default_handler(), |session| of_session(handle, &session));
         }
-        (None, Object::Group(handle)) => {
+        (None, ErrorObject::Group(handle)) => {
             let group = group::from_handle(handle).ok();
             let of = group.as_ref().and_then(|group| group.session()).and_then(session::handle_of);
             return of.map_or_else(default_handler, |(handle, session)| of_session(handle, &session));
         }
-        (None, Object::Errhandler(handler))
+        (None, ErrorObject::Errhandler(handler))
             if is_predefined(handler) || errhandler::function_of(handler).is_some() =>
         {
             return Called { handler, object: errhandler::null_object_of(handler), name: String::new() };
@@ -110,8 +110,8 @@ fn called(object: Object, error: &Error) -> Called {
 
 /// Calls the error handler for an error of an MPI function; returns the function's return value.
 #[cold]
-pub fn handle(object: Object, function: &str, error: &Error) -> c_int {
-    if object == Object::Returned {
+pub fn handle(object: ErrorObject, function: &str, error: &Error) -> c_int {
+    if object == ErrorObject::Returned {
         return match error_code::class_of(error.code()).unwrap_or(error.code()) {
             mpi::MPI_ERR_UNSUPPORTED_OPERATION => mpi::MPI_T_ERR_NOT_SUPPORTED,
             mpi::MPI_ERR_ARG | mpi::MPI_ERR_COUNT => mpi::MPI_T_ERR_INVALID,

@@ -3,7 +3,7 @@
 use heddle_message::domain::Domain;
 use heddle_message::request;
 use heddle_model::Path;
-use heddle_model::counters::{self, Entry, Event, Section, SectionTotals};
+use heddle_model::counters::{self, CountedEvent, Entry, Section, SectionTotals};
 use heddle_settings::Settings;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -87,15 +87,15 @@ fn table(settings: &Settings, domain: &Domain) -> String {
         out,
         "  requests {} (live {}, complete {}), unexpected messages {} (waiting {}), matching steps {}, \
          collections {} (marks {}, sweeps {})",
-        totals.events(Event::RequestTaken),
+        totals.events(CountedEvent::RequestTaken),
         totals.live_requests(),
         request::complete_and_not_freed(),
-        totals.events(Event::Unexpected),
+        totals.events(CountedEvent::Unexpected),
         totals.waiting_messages(),
-        totals.events(Event::MatchingStep),
-        totals.events(Event::Collection),
-        totals.events(Event::CollectionMark),
-        totals.events(Event::CollectionSweep),
+        totals.events(CountedEvent::MatchingStep),
+        totals.events(CountedEvent::Collection),
+        totals.events(CountedEvent::CollectionMark),
+        totals.events(CountedEvent::CollectionSweep),
     );
     let fabric = domain.fabric();
     if fabric.spans_machines() {
@@ -105,8 +105,8 @@ fn table(settings: &Settings, domain: &Domain) -> String {
             "  ranks on this machine {}, remote reads {}, remote copies {}, packets of strangers {}, \
              strangers turned away {}",
             fabric.local_ranks().len(),
-            totals.events(Event::RemoteRead),
-            totals.events(Event::RemoteCopy),
+            totals.events(CountedEvent::RemoteRead),
+            totals.events(CountedEvent::RemoteCopy),
             strangers.packets,
             strangers.turned_away,
         );

@@ -73,7 +73,8 @@ impl Ranks {
     }
 
     /// Calls `rank` with the number of each rank, in a thread that plays its process between `MPI_Init` and
-    /// `MPI_Finalize`, at `MPI_THREAD_MULTIPLE`. A thread that a rank starts has to [`join`](Rank::join) it.
+    /// `MPI_Finalize`, at `MPI_THREAD_MULTIPLE`. A thread that a rank starts has to
+    /// [`join`](PlayedRank::join) it.
     ///
     /// A panic ends the program, as no other rank may go on. So does a wait of five minutes for the next
     /// rank's end.
@@ -117,9 +118,9 @@ impl Ranks {
 
 /// The process of a thread, for threads that it starts.
 #[derive(Debug, Clone, Copy)]
-pub struct Rank(u32);
+pub struct PlayedRank(u32);
 
-impl Rank {
+impl PlayedRank {
     /// The calling thread's.
     #[must_use]
     pub fn here() -> Self {

@@ -1,6 +1,6 @@
 //! Statuses, and the last error of a thread in words.
 
-use heddle_c_interface::{LastError, Outcome, failure};
+use heddle_c_interface::{CallStatus, LastError, failure};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 
@@ -34,7 +34,7 @@ pub enum Status {
     MpiFailed = 11,
 }
 
-impl Outcome for Status {
+impl CallStatus for Status {
     const BUSY: Status = Status::Busy;
     const TIMED_OUT: Status = Status::TimedOut;
     const NULL_POINTER: Status = Status::NullPointer;

@@ -3,7 +3,7 @@
 use crate::error::{Failure, Status};
 use crate::kind::{Kind, NAMES};
 use crate::mpi::Group;
-use crate::topology::{self, Topology};
+use crate::topology::{self, TopologySource};
 use heddle_c_interface::pointer;
 use heddle_rma_locks::AdaptiveRw;
 use std::ffi::c_char;
@@ -89,7 +89,7 @@ pub(crate) struct Settings {
     pub(crate) counter_distance: usize,
     pub(crate) home: usize,
     pub(crate) patience: u64,
-    topology: Topology,
+    topology: TopologySource,
     /// For each level below the whole machine: the caller's name of the element that this process is in.
     elements: Vec<i64>,
     locality: Vec<u64>,
@@ -129,12 +129,12 @@ impl Settings {
         // SAFETY: the caller's promise.
         let options = unsafe { pointer::value(options) }.unwrap_or_default();
         let (topology, levels) = match options.topology {
-            0 => (Topology::Flat, 0),
-            1 => (Topology::Shared, 1),
-            2 => (Topology::Given, options.levels),
+            0 => (TopologySource::Flat, 0),
+            1 => (TopologySource::Shared, 1),
+            2 => (TopologySource::Given, options.levels),
             other => return Err(wrong(format!("{other} is no heddle_rma_topology"))),
         };
-        if topology == Topology::Given && !(1..=MOST_LEVELS).contains(&levels) {
+        if topology == TopologySource::Given && !(1..=MOST_LEVELS).contains(&levels) {
             return Err(wrong(format!(
                 "{levels} levels below the whole machine; 1 to {MOST_LEVELS} may be given"
             )));
@@ -142,8 +142,8 @@ impl Settings {
         let levels = levels as usize;
         let elements = match topology {
             // SAFETY: the caller's promise.
-            Topology::Given => unsafe { pointer::values(options.elements, levels, "elements") }?,
-            Topology::Flat | Topology::Shared => Vec::new(),
+            TopologySource::Given => unsafe { pointer::values(options.elements, levels, "elements") }?,
+            TopologySource::Flat | TopologySource::Shared => Vec::new(),
         };
         let usual = usual(kind);
         let locality = if options.locality.is_null() {
@@ -195,8 +195,8 @@ impl Settings {
     /// The elements of all processes, level by level from the whole machine on.
     pub(crate) fn elements_of_all(&self, group: &Group) -> Result<Vec<Vec<usize>>, Failure> {
         match self.topology {
-            Topology::Shared if self.kind.has_levels() => topology::machines(group),
-            Topology::Given if self.kind.has_levels() => topology::elements(group, &self.elements),
+            TopologySource::Shared if self.kind.has_levels() => topology::machines(group),
+            TopologySource::Given if self.kind.has_levels() => topology::elements(group, &self.elements),
             _ => topology::elements(group, &[]),
         }
     }

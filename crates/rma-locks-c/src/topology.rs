@@ -8,7 +8,7 @@ use heddle_rma_locks::elements_within;
 /// have one level.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topology {
+pub enum TopologySource {
     /// One level: all processes are alike.
     Flat = 0,
     /// Two levels: the processes that can share memory (`MPI_COMM_TYPE_SHARED`) are an element. One level, if
@@ -34,7 +34,7 @@ pub(crate) fn elements(group: &Group, mine: &[i64]) -> Result<Vec<Vec<usize>>, F
     Ok(levels)
 }
 
-/// The elements for [`Topology::Shared`].
+/// The elements for [`TopologySource::Shared`].
 pub(crate) fn machines(group: &Group) -> Result<Vec<Vec<usize>>, Failure> {
     let mut levels = elements(group, &[group.first_of_machine()?])?;
     if levels[1].iter().all(|element| *element == 0) {

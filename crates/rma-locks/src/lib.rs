@@ -142,7 +142,7 @@ mod rma;
 mod rw;
 mod simple;
 
-pub use adaptive::{AdaptiveRw, Bounds, Patience, Reader};
+pub use adaptive::{AdaptiveRw, Bounds, Reader, ReaderPatience};
 pub use fissile::Fissile;
 pub use fissile_rw::FissileRw;
 pub use hash_table::{HashTable, HeapFull};

@@ -1,8 +1,8 @@
 //! The paper's benchmarks of locks (section 5): LB, ECSB, SOB, WCSB and WARB.
 
-use crate::lock::{Kind, Lock};
-use crate::network::{MICROSECOND, NANOSECOND, Network, Time};
-use crate::process::Process;
+use crate::lock::{Lock, LockKind};
+use crate::network::{MICROSECOND, NANOSECOND, SimulatedNetwork, Time};
+use crate::process::SimulatedProcess;
 use crate::random::Random;
 use crate::simulation::{Simulation, Stuck};
 use heddle_rma_locks::{Rank, Reader, Rma};
@@ -57,7 +57,7 @@ pub struct Workload {
 
 /// The figures of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct RunFigures {
     /// Acquisitions a second, of all processes together.
     pub throughput: f64,
     /// The mean time of acquiring and releasing, in microseconds: of all, of readers, of writers. 0 if
@@ -76,13 +76,13 @@ struct Part {
 }
 
 impl Part {
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> RunFigures {
         let mean = |time: Time, count: u64| {
             if count == 0 { 0.0 } else { time as f64 / count as f64 / MICROSECOND as f64 }
         };
         let [readers, writers] = self.count;
         let seconds = (self.end - self.begin) as f64 / (1e6 * MICROSECOND as f64);
-        Outcome {
+        RunFigures {
             throughput: (readers + writers) as f64 / seconds,
             latency_us: [
                 mean(self.time[0] + self.time[1], readers + writers),
@@ -121,7 +121,7 @@ impl Workload {
     ///
     /// # Errors
     /// If processes wait for ever.
-    pub fn run(&self, kind: Kind, network: &Network) -> Result<Outcome, Stuck> {
+    pub fn run(&self, kind: LockKind, network: &SimulatedNetwork) -> Result<RunFigures, Stuck> {
         let all = self.acquisitions / self.processes * self.processes;
         let parts = self.run_in_parts(kind, network, vec![all / 10, all])?;
         Ok(parts[1])
@@ -131,12 +131,21 @@ impl Workload {
     ///
     /// # Errors
     /// If processes wait for ever.
-    pub fn run_by_shares(&self, kind: Kind, network: &Network) -> Result<Vec<Outcome>, Stuck> {
+    pub fn run_by_shares(
+        &self,
+        kind: LockKind,
+        network: &SimulatedNetwork,
+    ) -> Result<Vec<RunFigures>, Stuck> {
         let (all, parts) = (self.acquisitions, self.writers.len());
         self.run_in_parts(kind, network, (1..=parts).map(|part| all * part / parts).collect())
     }
 
-    fn run_in_parts(&self, kind: Kind, network: &Network, ends: Vec<usize>) -> Result<Vec<Outcome>, Stuck> {
+    fn run_in_parts(
+        &self,
+        kind: LockKind,
+        network: &SimulatedNetwork,
+        ends: Vec<usize>,
+    ) -> Result<Vec<RunFigures>, Stuck> {
         let lock = Rc::new(kind.make(network, self.processes));
         let tally = Rc::new(RefCell::new(Tally { ended: 0, parts: vec![Part::default()], ends }));
         // The shared word stands with the last process, far from the lock's words.
@@ -179,7 +188,7 @@ impl Workload {
 
     async fn visit(
         &self,
-        process: &Process,
+        process: &SimulatedProcess,
         (lock, reader): (&Lock, &mut Reader),
         tally: &RefCell<Tally>,
         writes: bool,

@@ -3,8 +3,8 @@
 //! The table is [`heddle_rma_locks::HashTable`] with one volume. All processes but the volume's insert random
 //! keys and look them up.
 
-use crate::lock::Kind;
-use crate::network::{Network, Time};
+use crate::lock::LockKind;
+use crate::network::{SimulatedNetwork, Time};
 use crate::random::Random;
 use crate::simulation::{Simulation, Stuck};
 use heddle_rma_locks::{HashTable as Table, Rank, Reader, Rma};
@@ -38,7 +38,7 @@ impl HashTable {
     ///
     /// # Panics
     /// Never: the heap has room for every key.
-    pub fn run(&self, kind: Option<Kind>, network: &Network) -> Result<(Time, usize), Stuck> {
+    pub fn run(&self, kind: Option<LockKind>, network: &SimulatedNetwork) -> Result<(Time, usize), Stuck> {
         let lock = Rc::new(kind.map(|kind| kind.make(network, self.processes)));
         let first = lock.as_ref().as_ref().map_or(0, |lock| lock.words);
         let table = Table::new(1, SLOTS, self.processes * self.rounds, first);

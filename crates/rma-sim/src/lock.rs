@@ -1,15 +1,17 @@
 //! The locks that the benchmarks compare, behind one face.
 
-use crate::network::{NANOSECOND, Network};
-use crate::process::Process;
-use heddle_rma_locks::{AdaptiveRw, Bounds, Patience, QueueRw, Rank, Reader, RmaMcs, RmaRw, SimpleRw, Spin};
+use crate::network::{NANOSECOND, SimulatedNetwork};
+use crate::process::SimulatedProcess;
+use heddle_rma_locks::{
+    AdaptiveRw, Bounds, QueueRw, Rank, Reader, ReaderPatience, RmaMcs, RmaRw, SimpleRw, Spin,
+};
 
 /// The process that keeps the word of the locks that have only one.
 const HOME: Rank = 0;
 
 /// A kind of lock with its parameters, named as in the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LockKind {
     /// foMPI-Spin.
     Spin,
     /// D-MCS: one queue.
@@ -39,7 +41,7 @@ pub struct Tuned {
     /// T_L,1.
     pub writers: (u64, u64),
     /// How long readers may be kept out on average, a time in nanoseconds; none for the lock's own choice.
-    pub patience: Option<Patience>,
+    pub patience: Option<ReaderPatience>,
 }
 
 /// The parameters of RMA-RW.
@@ -55,42 +57,42 @@ pub struct RmaRwParameters {
     pub readers: u64,
 }
 
-impl Kind {
+impl LockKind {
     /// The name.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Spin => "foMPI-Spin",
-            Kind::DMcs => "D-MCS",
-            Kind::RmaMcs { .. } => "RMA-MCS",
-            Kind::SimpleRw => "foMPI-RW",
-            Kind::RmaRw(_) => "RMA-RW",
-            Kind::Adaptive(..) => "adaptive RMA-RW",
-            Kind::QueueRw => "QueueRw",
+            LockKind::Spin => "foMPI-Spin",
+            LockKind::DMcs => "D-MCS",
+            LockKind::RmaMcs { .. } => "RMA-MCS",
+            LockKind::SimpleRw => "foMPI-RW",
+            LockKind::RmaRw(_) => "RMA-RW",
+            LockKind::Adaptive(..) => "adaptive RMA-RW",
+            LockKind::QueueRw => "QueueRw",
         }
     }
 
     /// A lock of this kind for `processes` processes of a machine.
-    pub(crate) fn make(&self, network: &Network, processes: usize) -> Lock {
+    pub(crate) fn make(&self, network: &SimulatedNetwork, processes: usize) -> Lock {
         let levels_below = network.sizes.len();
         match *self {
-            Kind::Spin => Lock { words: 1, form: Form::Spin(Spin { home: HOME, word: 0 }) },
-            Kind::SimpleRw => Lock { words: 1, form: Form::SimpleRw(SimpleRw { home: HOME, word: 0 }) },
-            Kind::DMcs => {
+            LockKind::Spin => Lock { words: 1, form: Form::Spin(Spin { home: HOME, word: 0 }) },
+            LockKind::SimpleRw => Lock { words: 1, form: Form::SimpleRw(SimpleRw { home: HOME, word: 0 }) },
+            LockKind::DMcs => {
                 let layout = heddle_rma_locks::Layout::flat(processes, processes);
                 Lock { words: layout.words(), form: Form::Mcs(RmaMcs::new(layout, vec![])) }
             }
-            Kind::RmaMcs { locality } => {
+            LockKind::RmaMcs { locality } => {
                 let layout = network.layout(processes, processes);
                 let words = layout.words();
                 Lock { words, form: Form::Mcs(RmaMcs::new(layout, vec![locality; levels_below])) }
             }
-            Kind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers }) => {
+            LockKind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers }) => {
                 let layout = network.layout(processes, counter_distance);
                 let words = layout.words();
                 let lock = RmaRw::new(layout, vec![locality; levels_below], writers).with_readers(readers);
                 Lock { words, form: Form::Rw(lock) }
             }
-            Kind::Adaptive(Tuned { counter_distance, locality, writers, patience }) => {
+            LockKind::Adaptive(Tuned { counter_distance, locality, writers, patience }) => {
                 let layout = network.layout(processes, counter_distance);
                 let words = AdaptiveRw::words(&layout);
                 let mut bounds =
@@ -100,7 +102,7 @@ impl Kind {
                 }
                 Lock { words, form: Form::Adaptive(AdaptiveRw::new(layout, bounds)) }
             }
-            Kind::QueueRw => {
+            LockKind::QueueRw => {
                 let lock = QueueRw::new(processes, ATTEMPTS);
                 Lock { words: QueueRw::words(processes), form: Form::QueueRw(lock) }
             }
@@ -132,7 +134,7 @@ enum Form {
 impl Lock {
     /// Waits until the process may write, or read; `reader` is what it remembers for that. Locks without
     /// readers take everybody for a writer.
-    pub(crate) async fn acquire(&self, process: &Process, reader: &mut Reader, writes: bool) {
+    pub(crate) async fn acquire(&self, process: &SimulatedProcess, reader: &mut Reader, writes: bool) {
         match (&self.form, writes) {
             (Form::Spin(lock), _) => lock.acquire(process).await,
             (Form::Mcs(lock), _) => lock.acquire(process).await,
@@ -148,7 +150,7 @@ impl Lock {
     }
 
     /// Ends that.
-    pub(crate) async fn release(&self, process: &Process, reader: &Reader, writes: bool) {
+    pub(crate) async fn release(&self, process: &SimulatedProcess, reader: &Reader, writes: bool) {
         match (&self.form, writes) {
             (Form::Spin(lock), _) => lock.release(process).await,
             (Form::Mcs(lock), _) => lock.release(process).await,

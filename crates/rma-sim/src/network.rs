@@ -12,7 +12,7 @@ pub const MICROSECOND: Time = 1_000_000;
 
 /// The times of the operations between two processes at some distance, if nobody else is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Distance {
+pub struct DistanceTimes {
     /// The processor's time to issue a put or an add, after which its next operation begins.
     pub issue: Time,
     /// The time from the issue of an operation to its effect.
@@ -30,13 +30,13 @@ pub struct Distance {
 /// **Contention.** All operations from other nodes pass one by one through the target node's network
 /// interface. Operations from the same node pass one by one through the memory of the target process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Network {
+pub struct SimulatedNetwork {
     /// The number of processes in an element of each level, the smallest first: those of a node, then
     /// those of a group of nodes, and so on.
     pub sizes: Vec<usize>,
     /// The costs by distance: the process itself, the same node, the same group, .., the whole machine.
     /// There are two more than [`sizes`](Self::sizes).
-    pub distances: Vec<Distance>,
+    pub distances: Vec<DistanceTimes>,
     /// The time for which a put or a get occupies the target node's interface.
     pub interface: Time,
     /// The time for which an atomic operation occupies the target node's interface.
@@ -48,7 +48,7 @@ pub struct Network {
     pub patience: Time,
 }
 
-impl Network {
+impl SimulatedNetwork {
     /// A machine like the paper's: Piz Daint, a Cray XC30 of 16 processes a node, with two levels.
     ///
     /// | parameter | value | from |
@@ -67,15 +67,15 @@ impl Network {
     ///
     /// Atomics within a node are the processor's. (Where a program mixes them with those of the interface it
     /// may need those of the interface everywhere; the paper does not say which it uses.)
-    pub fn xc30() -> Network {
-        let distance = |issue, one_way, put, get, atomic| Distance {
+    pub fn xc30() -> SimulatedNetwork {
+        let distance = |issue, one_way, put, get, atomic| DistanceTimes {
             issue: issue * NANOSECOND,
             one_way: one_way * NANOSECOND,
             put: put * NANOSECOND,
             get: get * NANOSECOND,
             atomic: atomic * NANOSECOND,
         };
-        Network {
+        SimulatedNetwork {
             sizes: vec![16],
             distances: vec![
                 distance(80, 80, 80, 80, 100),
@@ -104,7 +104,7 @@ impl Network {
     }
 
     /// The costs between two processes.
-    pub fn distance(&self, a: Rank, b: Rank) -> &Distance {
+    pub fn distance(&self, a: Rank, b: Rank) -> &DistanceTimes {
         &self.distances[self.level(a, b)]
     }
 
@@ -149,13 +149,13 @@ mod tests {
 
     #[test]
     fn distances_follow_the_elements() {
-        let network = Network { sizes: vec![4, 8], ..Network::xc30() };
+        let network = SimulatedNetwork { sizes: vec![4, 8], ..SimulatedNetwork::xc30() };
         assert_eq!([(3, 3), (0, 3), (3, 4), (7, 8)].map(|(a, b)| network.level(a, b)), [0, 1, 2, 3]);
     }
 
     #[test]
     fn polls_delay_others_only_when_there_are_many() {
-        let network = Network::xc30();
+        let network = SimulatedNetwork::xc30();
         assert_eq!(network.wait_behind_polls(0), 0);
         assert!(network.wait_behind_polls(10) < NANOSECOND);
         assert_eq!(network.wait_behind_polls(1000) / MICROSECOND, 8);

@@ -10,14 +10,14 @@ use std::task::Poll;
 
 /// A process.
 #[derive(Debug, Clone)]
-pub struct Process {
+pub struct SimulatedProcess {
     rank: Rank,
     world: Rc<RefCell<World>>,
 }
 
-impl Process {
-    pub(crate) fn new(rank: Rank, world: Rc<RefCell<World>>) -> Process {
-        Process { rank, world }
+impl SimulatedProcess {
+    pub(crate) fn new(rank: Rank, world: Rc<RefCell<World>>) -> SimulatedProcess {
+        SimulatedProcess { rank, world }
     }
 
     /// The virtual time.
@@ -78,7 +78,7 @@ impl Process {
     }
 }
 
-impl Rma for Process {
+impl Rma for SimulatedProcess {
     fn rank(&self) -> Rank {
         self.rank
     }

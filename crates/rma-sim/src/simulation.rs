@@ -1,7 +1,7 @@
 //! Runs processes on a simulated machine: discrete events in virtual time.
 
-use crate::network::{Network, Time};
-use crate::process::Process;
+use crate::network::{SimulatedNetwork, Time};
+use crate::process::SimulatedProcess;
 use crate::world::{Event, World};
 use heddle_rma_locks::Rank;
 use std::cell::RefCell;
@@ -51,11 +51,11 @@ impl<'a> Simulation<'a> {
     /// # Panics
     /// If there are no processes.
     pub fn new<F: Future<Output = ()> + 'a>(
-        network: Network,
+        network: SimulatedNetwork,
         words: impl Fn(Rank) -> usize,
         processes: usize,
         seed: u64,
-        task: impl Fn(Process) -> F,
+        task: impl Fn(SimulatedProcess) -> F,
     ) -> Simulation<'a> {
         assert!(processes > 0, "a machine has a process");
         let memory = (0..processes).map(|p| vec![0; words(p)]).collect();
@@ -64,7 +64,7 @@ impl<'a> Simulation<'a> {
             .map(|rank| {
                 world.borrow_mut().at(0, Event::Resume(rank));
                 let task: Pin<Box<dyn Future<Output = ()> + 'a>> =
-                    Box::pin(task(Process::new(rank, Rc::clone(&world))));
+                    Box::pin(task(SimulatedProcess::new(rank, Rc::clone(&world))));
                 Some(task)
             })
             .collect();

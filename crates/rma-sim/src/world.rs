@@ -1,6 +1,6 @@
 //! The state of a simulated machine: memory, operations on the way, and processes that wait.
 
-use crate::network::{Network, Time};
+use crate::network::{SimulatedNetwork, Time};
 use crate::random::Random;
 use heddle_rma_locks::{Rank, Word};
 use std::cmp::Reverse;
@@ -84,7 +84,7 @@ pub(crate) struct Slot {
 /// The machine.
 #[derive(Debug)]
 pub(crate) struct World {
-    pub(crate) network: Network,
+    pub(crate) network: SimulatedNetwork,
     pub(crate) now: Time,
     pub(crate) memory: Vec<Vec<u64>>,
     pub(crate) slots: Vec<Slot>,
@@ -104,7 +104,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(network: Network, memory: Vec<Vec<u64>>, seed: u64) -> World {
+    pub(crate) fn new(network: SimulatedNetwork, memory: Vec<Vec<u64>>, seed: u64) -> World {
         let processes = memory.len();
         let nodes = network.node(processes - 1) + 1;
         World {

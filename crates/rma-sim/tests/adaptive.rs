@@ -1,14 +1,16 @@
 //! The lock that tunes its parameters, beside the best fixed ones.
 
-use heddle_rma_locks::Patience;
-use heddle_rma_sim::{Benchmark, Kind, Network, Outcome, RmaRwParameters, Shares, Tuned, Workload};
+use heddle_rma_locks::ReaderPatience;
+use heddle_rma_sim::{
+    Benchmark, LockKind, RmaRwParameters, RunFigures, Shares, SimulatedNetwork, Tuned, Workload,
+};
 
 /// The most passings at the root and below it that the tuned lock may choose, and one fixed setting has.
 const WRITERS: u64 = 100;
 const LOCALITY: u64 = 50;
 
 /// The outcome of each of the equal parts of a run with these shares of writers.
-fn run(kind: Kind, processes: usize, writers: &[f64], acquisitions: usize) -> Vec<Outcome> {
+fn run(kind: LockKind, processes: usize, writers: &[f64], acquisitions: usize) -> Vec<RunFigures> {
     let workload = Workload {
         benchmark: Benchmark::Empty,
         processes,
@@ -17,18 +19,18 @@ fn run(kind: Kind, processes: usize, writers: &[f64], acquisitions: usize) -> Ve
         writers: writers.to_vec(),
         seed: 1,
     };
-    workload.run_by_shares(kind, &Network::xc30()).expect("processes go on")
+    workload.run_by_shares(kind, &SimulatedNetwork::xc30()).expect("processes go on")
 }
 
 /// From a counter in each node to one for all, and from few passings to many.
-fn fixed(processes: usize) -> impl Iterator<Item = Kind> {
+fn fixed(processes: usize) -> impl Iterator<Item = LockKind> {
     let distances = (4..=processes.ilog2()).map(|log| 1 << log);
     let thresholds = [(WRITERS, LOCALITY), (20, LOCALITY), (20, 10), (5, 10)];
     // With 64 processes none of the last two is better than all others.
     let taken = if is_long() { 4 } else { 2 };
     distances.flat_map(move |counter_distance| {
         thresholds.into_iter().take(taken).map(move |(writers, locality)| {
-            Kind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers: 0 })
+            LockKind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers: 0 })
         })
     })
 }
@@ -67,7 +69,7 @@ fn a_stable_workload_comes_close_to_the_best_fixed_setting() {
         let second_half = |kind| run(kind, processes, &[share, share], acquisitions)[1].throughput;
         let rates = fixed(processes).map(|kind| (second_half(kind), kind));
         let (best, kind) = rates.max_by(|a, b| a.0.total_cmp(&b.0)).expect("some settings");
-        let rate = second_half(Kind::Adaptive(tuned()));
+        let rate = second_half(LockKind::Adaptive(tuned()));
         let ratio = rate / best;
         println!("P {processes}, F_W {share}: {ratio:.3} of {:.2} million/s, {kind:?}", best / 1e6);
         worst = worst.min(ratio);
@@ -89,7 +91,7 @@ fn it_follows_changes_of_workload() {
         let fixed: Vec<[f64; 3]> = fixed(processes).map(run).collect();
         let best = [0, 1, 2].map(|part| fixed.iter().map(|rates| rates[part]).fold(0.0, f64::max));
         let worst = |rates: &[f64; 3]| rates.iter().zip(&best).map(|(a, b)| a / b).fold(f64::MAX, f64::min);
-        let tuned = run(Kind::Adaptive(tuned()));
+        let tuned = run(LockKind::Adaptive(tuned()));
         let ratios = [0, 1, 2].map(|part| tuned[part] / best[part]);
         // No fixed setting is the best for all shares of writers.
         let best_fixed = fixed.iter().map(worst).fold(0.0, f64::max);
@@ -102,7 +104,7 @@ fn it_follows_changes_of_workload() {
 /// Fewer writers at a time are better there, and only the number of passings at the root can do it.
 #[test]
 fn the_passings_at_the_root_are_tuned_for_the_rate() {
-    let second_half = |tuned| run(Kind::Adaptive(tuned), 256, &[0.5, 0.5], 300_000)[1].throughput;
+    let second_half = |tuned| run(LockKind::Adaptive(tuned), 256, &[0.5, 0.5], 300_000)[1].throughput;
     let pinned = Tuned { writers: (WRITERS, WRITERS), ..tuned() };
     let gain = second_half(tuned()) / second_half(pinned);
     println!("{gain:.3} times the rate of {WRITERS} passings");
@@ -113,8 +115,8 @@ fn the_passings_at_the_root_are_tuned_for_the_rate() {
 /// fewer write, and it has to be raised again.
 fn follows_patience(name: &str, thresholds: impl Fn((u64, u64)) -> Tuned) {
     let run = |range| {
-        let tuned = Tuned { patience: Some(Patience::Writers(48)), ..thresholds(range) };
-        let parts = run(Kind::Adaptive(tuned), 64, &[0.95, 0.95, 0.05, 0.05, 0.05, 0.05], 300_000);
+        let tuned = Tuned { patience: Some(ReaderPatience::Writers(48)), ..thresholds(range) };
+        let parts = run(LockKind::Adaptive(tuned), 64, &[0.95, 0.95, 0.05, 0.05, 0.05, 0.05], 300_000);
         (parts[1].latency_us[1], parts[5].throughput / 1e6)
     };
     let [(waits, rate), (most_waits, most_rate), (_, least_rate)] = [(1, 64), (64, 64), (1, 1)].map(run);

@@ -2,31 +2,31 @@
 
 use heddle_rma_locks::Rma;
 use heddle_rma_sim::{
-    Benchmark, HashTable, Kind, MICROSECOND, NANOSECOND, Network, RmaRwParameters, Shares, Simulation, Time,
-    Tuned, Workload,
+    Benchmark, HashTable, LockKind, MICROSECOND, NANOSECOND, RmaRwParameters, Shares, SimulatedNetwork,
+    Simulation, Time, Tuned, Workload,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
 
-fn every_kind() -> Vec<Kind> {
+fn every_kind() -> Vec<LockKind> {
     let parameters = RmaRwParameters { counter_distance: 16, locality: 3, writers: 2, readers: 2 };
     let tuned = Tuned { counter_distance: 16, locality: (1, 6), writers: (1, 4), patience: None };
     vec![
-        Kind::Spin,
-        Kind::DMcs,
-        Kind::RmaMcs { locality: 3 },
-        Kind::SimpleRw,
-        Kind::RmaRw(parameters),
-        Kind::Adaptive(tuned),
-        Kind::QueueRw,
+        LockKind::Spin,
+        LockKind::DMcs,
+        LockKind::RmaMcs { locality: 3 },
+        LockKind::SimpleRw,
+        LockKind::RmaRw(parameters),
+        LockKind::Adaptive(tuned),
+        LockKind::QueueRw,
     ]
 }
 
 /// The time that process 0 of 32 takes for something.
-fn time_of<F: Future<Output = ()>>(something: impl Fn(heddle_rma_sim::Process) -> F) -> Time {
+fn time_of<F: Future<Output = ()>>(something: impl Fn(heddle_rma_sim::SimulatedProcess) -> F) -> Time {
     let something = &something;
     let simulation = Simulation::new(
-        Network::xc30(),
+        SimulatedNetwork::xc30(),
         |_| 1,
         32,
         1,
@@ -41,7 +41,7 @@ fn time_of<F: Future<Output = ()>>(something: impl Fn(heddle_rma_sim::Process) -
 
 #[test]
 fn an_operation_alone_takes_the_time_of_its_distance() {
-    let network = Network::xc30();
+    let network = SimulatedNetwork::xc30();
     let get = |target| time_of(move |process| async move { assert_eq!(process.get(target, 0).await, 0) });
     assert_eq!(get(0), network.distances[0].get);
     assert_eq!(get(1), network.distances[1].get + network.line);
@@ -57,7 +57,7 @@ fn an_operation_alone_takes_the_time_of_its_distance() {
 
 #[test]
 fn atomics_of_many_processes_pass_one_by_one() {
-    let network = Network::xc30();
+    let network = SimulatedNetwork::xc30();
     let processes = 512;
     let simulation = Simulation::new(
         network.clone(),
@@ -80,7 +80,7 @@ fn atomics_of_many_processes_pass_one_by_one() {
 fn waits_end_when_the_word_changes() {
     let ends = Rc::new(RefCell::new(Vec::new()));
     let simulation = Simulation::new(
-        Network::xc30(),
+        SimulatedNetwork::xc30(),
         |_| 1,
         32,
         1,
@@ -117,7 +117,7 @@ fn waits_end_when_the_word_changes() {
 #[test]
 fn a_wait_for_nothing_is_reported() {
     let simulation = Simulation::new(
-        Network::xc30(),
+        SimulatedNetwork::xc30(),
         |_| 1,
         3,
         1,
@@ -132,7 +132,7 @@ fn a_wait_for_nothing_is_reported() {
 
 #[test]
 fn every_lock_runs_every_benchmark_and_a_seed_repeats_it() {
-    let network = Network::xc30();
+    let network = SimulatedNetwork::xc30();
     for kind in every_kind() {
         for benchmark in [
             Benchmark::Empty,
@@ -166,16 +166,19 @@ fn a_run_ends_when_the_total_is_reached() {
             let (benchmark, writers) = (Benchmark::Empty, vec![0.2, 0.2]);
             let workload =
                 Workload { benchmark, processes: 48, acquisitions: 1000, shares, writers, seed: 1 };
-            assert!(workload.run(kind, &Network::xc30()).expect("it ends").throughput > 0.0, "{kind:?}");
+            assert!(
+                workload.run(kind, &SimulatedNetwork::xc30()).expect("it ends").throughput > 0.0,
+                "{kind:?}"
+            );
         }
     }
 }
 
 #[test]
 fn the_hash_table_takes_all_inserts() {
-    for kind in [None, Some(Kind::SimpleRw), Some(Kind::QueueRw)] {
+    for kind in [None, Some(LockKind::SimpleRw), Some(LockKind::QueueRw)] {
         let table = HashTable { processes: 33, rounds: 50, writers: 0.5, seed: 3 };
-        let (_, inserted) = table.run(kind, &Network::xc30()).expect("it ends");
+        let (_, inserted) = table.run(kind, &SimulatedNetwork::xc30()).expect("it ends");
         assert!((600..1000).contains(&inserted));
     }
 }
@@ -193,5 +196,8 @@ fn a_thousand_processes_and_more() {
         writers: vec![0.02],
         seed: 1,
     };
-    assert!(workload.run(Kind::RmaRw(parameters), &Network::xc30()).expect("it ends").throughput > 1e6);
+    assert!(
+        workload.run(LockKind::RmaRw(parameters), &SimulatedNetwork::xc30()).expect("it ends").throughput
+            > 1e6
+    );
 }

@@ -12,7 +12,7 @@ use heddle_comm::error::{Error, Result};
 use heddle_comm::lifetime;
 use heddle_message::domain::{self, Domain};
 use heddle_spec::constants as mpi;
-use heddle_window::{Draft, LockChoice, Offer, Plan, Window, far};
+use heddle_window::{Draft, LockChoice, Plan, Window, WindowOffer, far};
 
 /// The memory of a window, as this process gives it or wants it.
 #[derive(Debug, Clone, Copy)]
@@ -130,8 +130,8 @@ fn made(
     let window = Window::new(domain, Plan { lock, ..plan }, draft, &offers);
     // Nobody begins before all have mapped everything, and if one cannot, nobody has the window.
     let told = match &window {
-        Ok(window) => Offer::asking(window.needs_threads(), window.exposed()),
-        Err(error) => Offer::failed(error),
+        Ok(window) => WindowOffer::asking(window.needs_threads(), window.exposed()),
+        Err(error) => WindowOffer::failed(error),
     };
     let told = exchange(comm, told)?;
     check(&told, window.as_ref().err())?;
@@ -139,7 +139,7 @@ fn made(
     window.know_exposed(&told);
     if told.iter().any(|offer| offer.needs_threads != 0) {
         let started = window.start_thread();
-        let told = started.as_ref().err().map_or_else(Offer::default, Offer::failed);
+        let told = started.as_ref().err().map_or_else(WindowOffer::default, WindowOffer::failed);
         let checked = exchange(comm, told).and_then(|told| check(&told, started.as_ref().err()));
         if checked.is_err() {
             // Ends the thread of this process, if it has one.
@@ -174,10 +174,13 @@ fn part(
     measured: Result<(u64, u64)>,
     hints: &Hints,
     plan: &Plan,
-) -> Result<(Draft, Vec<Offer>)> {
+) -> Result<(Draft, Vec<WindowOffer>)> {
     let (size, disp_unit) = *measured.as_ref().unwrap_or(&(0, 1));
     let allocated = if let Memory::Shared { .. } = memory {
-        let wanted = measured.as_ref().err().map_or_else(|| Offer::wanted(size, hints.apart), Offer::failed);
+        let wanted = measured
+            .as_ref()
+            .err()
+            .map_or_else(|| WindowOffer::wanted(size, hints.apart), WindowOffer::failed);
         let wanted = exchange(comm, wanted)?;
         check(&wanted, measured.as_ref().err())?;
         let total = wanted.iter().fold(0u64, |sum, offer| sum.saturating_add(offer.size));
@@ -202,7 +205,7 @@ fn part(
     });
     let offer = match &draft {
         Ok(draft) => draft.offer().with_lock(hints.lock),
-        Err(error) => Offer::failed(error),
+        Err(error) => WindowOffer::failed(error),
     };
     let offers = exchange(comm, offer)?;
     check(&offers, draft.as_ref().err())?;
@@ -210,7 +213,7 @@ fn part(
 }
 
 /// Gives each process its part of the memory that rank 0 has allocated, unless each has its own.
-fn place_in_one_piece(offers: &mut [Offer]) {
+fn place_in_one_piece(offers: &mut [WindowOffer]) {
     let whole = offers[0];
     let mut start = whole.size;
     for offer in offers.iter_mut().skip(1).filter(|offer| !offer.has_memory()) {
@@ -220,7 +223,7 @@ fn place_in_one_piece(offers: &mut [Offer]) {
 }
 
 /// Fails if a process has: with this process's own error if it is this one.
-fn check(offers: &[Offer], own: Option<&Error>) -> Result<()> {
+fn check(offers: &[WindowOffer], own: Option<&Error>) -> Result<()> {
     if let Some(error) = own {
         return Err(error.clone());
     }

@@ -6,7 +6,7 @@ use heddle_comm::datatype;
 use heddle_comm::error::{Error, Result};
 use heddle_message::domain::Domain;
 use heddle_spec::constants as mpi;
-use heddle_window::{Offer, far};
+use heddle_window::{WindowOffer, far};
 
 /// A value that travels as its bytes.
 ///
@@ -15,7 +15,7 @@ use heddle_window::{Offer, far};
 pub(crate) unsafe trait Bytes: Copy {}
 
 // SAFETY: an offer consists of words.
-unsafe impl Bytes for Offer {}
+unsafe impl Bytes for WindowOffer {}
 
 /// Tells all processes the value of each.
 pub(crate) fn exchange<T: Bytes>(comm: &CommRef, own: T) -> Result<Vec<T>> {

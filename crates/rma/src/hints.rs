@@ -8,13 +8,13 @@ use heddle_settings::info_keys::{
     MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT, SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES,
     WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_PATIENCE, WIN_LOCK_READERS, WIN_LOCK_WRITERS,
 };
-use heddle_window::{Algorithm, LockChoice};
+use heddle_window::{LockAlgorithm, LockChoice};
 
 /// The locks of windows whose hints say nothing: by `HEDDLE_WIN_LOCK` and `HEDDLE_WIN_LOCK_BYPASSES`.
 pub fn default_lock() -> LockChoice {
     let mut choice = LockChoice::default();
     if let Some(settings) = settings::in_force() {
-        choice = LockChoice::of(Algorithm::named(settings.win_lock).unwrap_or(choice.algorithm));
+        choice = LockChoice::of(LockAlgorithm::named(settings.win_lock).unwrap_or(choice.algorithm));
         choice.bypasses = settings.win_lock_bypasses;
     }
     choice
@@ -75,7 +75,7 @@ impl Hints {
 
     fn take_at_creation(&mut self, entries: &Entries) {
         let mut algorithms = entries.iter().filter(|(key, _)| key == WIN_LOCK);
-        if let Some(algorithm) = algorithms.find_map(|(_, value)| Algorithm::named(value)) {
+        if let Some(algorithm) = algorithms.find_map(|(_, value)| LockAlgorithm::named(value)) {
             // With its usual parameters, which other keys replace.
             self.lock = LockChoice { bypasses: self.lock.bypasses, ..LockChoice::of(algorithm) };
         }
@@ -178,12 +178,12 @@ mod tests {
 
     #[test]
     fn the_variable_names_every_algorithm_and_the_default_first() {
-        let names = Algorithm::ALL.map(|(name, _)| name);
+        let names = LockAlgorithm::ALL.map(|(name, _)| name);
         let variable = settings::Variable::all().find(|variable| variable.name() == "HEDDLE_WIN_LOCK");
         let variable = variable.expect("a variable");
         assert_eq!(variable.allowed(), names.join(", "));
         assert_eq!(variable.default(), names[0]);
-        assert_eq!(LockChoice::default().algorithm, Algorithm::ALL[0].1);
+        assert_eq!(LockChoice::default().algorithm, LockAlgorithm::ALL[0].1);
         assert_eq!(LockChoice::default().bypasses, settings::Settings::default().win_lock_bypasses);
     }
 
@@ -193,7 +193,7 @@ mod tests {
             let given = LockChoice { bypasses: 7, ..LockChoice::default() };
             Hints::new(&entries(pairs), given).lock
         };
-        let adaptive = LockChoice { bypasses: 7, ..LockChoice::of(Algorithm::Adaptive) };
+        let adaptive = LockChoice { bypasses: 7, ..LockChoice::of(LockAlgorithm::Adaptive) };
         assert_eq!(lock(&[("heddle_win_lock", "adaptive")]), adaptive);
         // In any order.
         let given = [
@@ -202,7 +202,7 @@ mod tests {
             ("heddle_win_lock_patience", "3"),
         ];
         assert_eq!(lock(&given), LockChoice { writers: 9, patience: 3, ..adaptive });
-        assert_eq!(lock(&[("heddle_win_lock", "mutex")]).algorithm, Algorithm::QueueRw);
+        assert_eq!(lock(&[("heddle_win_lock", "mutex")]).algorithm, LockAlgorithm::QueueRw);
     }
 
     #[test]

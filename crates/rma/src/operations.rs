@@ -4,10 +4,10 @@ use crate::object::Win;
 use heddle_comm::datatype;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::op::OpRef;
-use heddle_datatype::{Datatype, Op, Table};
+use heddle_datatype::{Datatype, Op, OperatorTable};
 use heddle_message::buffer::Buffer;
 use heddle_spec::constants as mpi;
-use heddle_window::{Accumulate, Location};
+use heddle_window::{Accumulate, TargetLocation};
 
 /// Data within a target's memory, as the program gives it.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +23,8 @@ pub struct Far {
 }
 
 impl Far {
-    fn at<'a>(&self, datatype: &'a Datatype) -> Location<'a> {
-        Location { rank: self.rank, disp: self.disp, count: self.count, datatype }
+    fn at<'a>(&self, datatype: &'a Datatype) -> TargetLocation<'a> {
+        TargetLocation { rank: self.rank, disp: self.disp, count: self.count, datatype }
     }
 }
 
@@ -117,8 +117,8 @@ pub fn check_predefined(datatype: usize) -> Result<()> {
 }
 
 /// The operators that accumulates accept on a type.
-fn table() -> Table {
-    if heddle_settings::is_strict() { Table::Standard } else { Table::Accumulate }
+fn table() -> OperatorTable {
+    if heddle_settings::is_strict() { OperatorTable::Standard } else { OperatorTable::Accumulate }
 }
 
 fn predefined(op: usize) -> Result<Op> {

@@ -2,7 +2,7 @@
 
 /// A group of constants of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct ConstantSection {
     /// Name of the group; a slice of that name lists its members in Rust.
     pub group: String,
     /// The kind of its members.
@@ -48,8 +48,8 @@ pub struct Constant {
 /// # Errors
 ///
 /// Says which line cannot be understood, and why.
-pub fn parse(text: &str) -> Result<Vec<Section>, String> {
-    let mut sections: Vec<Section> = Vec::new();
+pub fn parse(text: &str) -> Result<Vec<ConstantSection>, String> {
+    let mut sections: Vec<ConstantSection> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let complain = |what: &str| format!("line {}: {what}: {line}", number + 1);
@@ -59,7 +59,7 @@ pub fn parse(text: &str) -> Result<Vec<Section>, String> {
             ["section", group, rest @ ..] => {
                 let (kind, title) = parse_kind(rest).ok_or_else(|| complain("unknown kind"))?;
                 let title = title.join(" ");
-                sections.push(Section { group: (*group).into(), kind, title, constants: Vec::new() });
+                sections.push(ConstantSection { group: (*group).into(), kind, title, constants: Vec::new() });
             }
             [name, rest @ ..] => {
                 let constant = parse_constant(name, rest, &sections).map_err(|e| complain(&e))?;
@@ -85,7 +85,7 @@ fn parse_kind<'a, 'b>(words: &'a [&'b str]) -> Option<(ConstantKind, &'a [&'b st
     }
 }
 
-fn parse_constant(name: &str, rest: &[&str], before: &[Section]) -> Result<Constant, String> {
+fn parse_constant(name: &str, rest: &[&str], before: &[ConstantSection]) -> Result<Constant, String> {
     let mut known = before.iter().flat_map(|section| &section.constants);
     match rest {
         ["=", other] => {

@@ -1,6 +1,6 @@
 //! The text of `mpi.h`.
 
-use crate::constant::{ConstantKind, Section};
+use crate::constant::{ConstantKind, ConstantSection};
 use crate::function::{Direction, Function, Param, ParamKind, Returns};
 use crate::function_table::Functions;
 use crate::{fortran, removed};
@@ -40,9 +40,9 @@ const CLOSING: &str = "
 ";
 
 /// The header `mpi.h`, for C and C++.
-pub fn mpi_h(sections: &[Section], functions: &Functions) -> String {
+pub fn mpi_h(sections: &[ConstantSection], functions: &Functions) -> String {
     let mut out = String::from(OPENING);
-    let is_type = |section: &&Section| matches!(section.kind, ConstantKind::Handle(_));
+    let is_type = |section: &&ConstantSection| matches!(section.kind, ConstantKind::Handle(_));
     heading(&mut out, "Handles");
     for section in sections.iter().filter(is_type) {
         if let ConstantKind::Handle(name) = &section.kind {
@@ -93,7 +93,7 @@ fn struct_tag(handle: &str) -> String {
     }
 }
 
-fn constants(out: &mut String, section: &Section) {
+fn constants(out: &mut String, section: &ConstantSection) {
     if let ConstantKind::Enum(name) = &section.kind {
         let members: Vec<String> =
             section.constants.iter().map(|c| format!("    {} = {}", c.name, c.text)).collect();

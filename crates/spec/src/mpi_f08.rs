@@ -4,7 +4,7 @@
 //! Its subroutines are `bind(C)`, so that a descriptor comes with each buffer and text. Where a buffer is
 //! `contiguous`, the compiler copies a section with gaps ([`Gaps`]).
 
-use crate::constant::{ConstantKind, Section};
+use crate::constant::{ConstantKind, ConstantSection};
 use crate::function::{Direction, Function, Param, ParamKind, Returns};
 use crate::function_table::Functions;
 use crate::gaps::Gaps;
@@ -56,7 +56,7 @@ const CONVERSIONS: &str = "
 ";
 
 /// The module, in free form.
-pub fn module(sections: &[Section], functions: &Functions) -> String {
+pub fn module(sections: &[ConstantSection], functions: &Functions) -> String {
     let mut out = format!("{OPENING}{KINDS}{}{STATUS}", promises(true));
     let handles: Vec<&str> = sections.iter().filter_map(handle).collect();
     for handle in &handles {
@@ -216,7 +216,7 @@ fn specific(function: &Function, prefix: &str, large: bool) -> String {
 }
 
 /// The C type of a section's handles, if it has handles that Fortran knows.
-fn handle(section: &Section) -> Option<&str> {
+fn handle(section: &ConstantSection) -> Option<&str> {
     match &section.kind {
         ConstantKind::Handle(handle) if !handle.starts_with("MPI_T_") => Some(handle),
         _ => None,

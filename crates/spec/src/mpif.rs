@@ -1,6 +1,6 @@
 //! The text of `mpif.h`, which Fortran programs include in fixed or free form, and of the module `mpi`.
 
-use crate::constant::{Constant, ConstantKind, Section};
+use crate::constant::{Constant, ConstantKind, ConstantSection};
 use crate::function::{Direction, Function, Param, ParamKind, Returns};
 use crate::function_table::Functions;
 use std::fmt::Write;
@@ -40,7 +40,7 @@ const ADDRESSES: &str = "      integer MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTO
 ";
 
 /// The file `mpif.h`. No line is longer than 72 characters, and none is continued.
-pub fn mpif_h(sections: &[Section], functions: &Functions) -> String {
+pub fn mpif_h(sections: &[ConstantSection], functions: &Functions) -> String {
     let mut out = format!(
         "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\n{KINDS}{}{ADDRESSES}",
         promises(false)
@@ -62,7 +62,7 @@ pub fn mpif_h(sections: &[Section], functions: &Functions) -> String {
 }
 
 /// The module `mpi`, in free form.
-pub fn mpi_module(sections: &[Section], functions: &Functions) -> String {
+pub fn mpi_module(sections: &[ConstantSection], functions: &Functions) -> String {
     let mut out = format!(
         "! The MPI 5.0 standard ABI for Fortran, made from Heddle's tables.\nmodule mpi\n  implicit none\n  public\n{KINDS}{}{ADDRESSES}",
         promises(false)
@@ -116,8 +116,8 @@ pub(crate) fn without_c(out: &mut String) {
 }
 
 /// The constants that Fortran has under their own names, by section.
-pub(crate) fn constants(sections: &[Section]) -> impl Iterator<Item = (&Section, &Constant)> {
-    let are_here = |section: &&Section| {
+pub(crate) fn constants(sections: &[ConstantSection]) -> impl Iterator<Item = (&ConstantSection, &Constant)> {
+    let are_here = |section: &&ConstantSection| {
         let is_of_tools = section.group.starts_with("T_");
         !is_of_tools && section.group != "FORTRAN_STATUS" && section.kind != ConstantKind::Address
     };
@@ -125,7 +125,7 @@ pub(crate) fn constants(sections: &[Section]) -> impl Iterator<Item = (&Section,
     sections.flat_map(|section| section.constants.iter().map(move |constant| (section, constant)))
 }
 
-fn declare(out: &mut String, section: &Section, constant: &Constant) {
+fn declare(out: &mut String, section: &ConstantSection, constant: &Constant) {
     let (name, value) = (&constant.name, value_of(section, constant));
     let kind = if section.kind == ConstantKind::Offset { "(kind=MPI_OFFSET_KIND)" } else { "" };
     push(out, format_args!("      integer{kind} {name}\n      parameter ({name}={value})"));
@@ -141,7 +141,7 @@ fn predefined(out: &mut String) {
 }
 
 /// A constant's value in Fortran: the longest text has no null (MPI 5.0, section 2.6).
-pub(crate) fn value_of(section: &Section, constant: &Constant) -> i64 {
+pub(crate) fn value_of(section: &ConstantSection, constant: &Constant) -> i64 {
     constant.value - i64::from(constant.name.starts_with("MPI_MAX_") && section.group == LENGTHS)
 }
 

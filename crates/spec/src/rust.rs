@@ -1,10 +1,10 @@
 //! Rust text for the constants.
 
-use crate::constant::{ConstantKind, Section};
+use crate::constant::{ConstantKind, ConstantSection};
 use std::fmt::Write;
 
 /// A `pub const` for every constant, and for every section a slice of its names and values.
-pub fn constants(sections: &[Section]) -> String {
+pub fn constants(sections: &[ConstantSection]) -> String {
     let mut out = String::new();
     for section in sections {
         let rust_type = match section.kind {
@@ -21,7 +21,7 @@ pub fn constants(sections: &[Section]) -> String {
                 line(&mut names, format_args!("    (\"{name}\", {name}),"));
             }
         }
-        let Section { group, title, .. } = section;
+        let ConstantSection { group, title, .. } = section;
         line(&mut out, format_args!("/// {title}: every name with its value.\n#[rustfmt::skip]"));
         line(&mut out, format_args!("pub const {group}: &[(&str, {rust_type})] = &[\n{names}];"));
     }

@@ -18,7 +18,7 @@ use std::fmt;
 
 /// The class in which a thread waits; for most kinds the two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum WaitClass {
     /// The class that goes first.
     High,
     /// The class that stands back.
@@ -32,7 +32,7 @@ pub trait AnyLock: Send + Sync {
     /// # Errors
     ///
     /// If the thread holds it already, or if this kind cannot wait for a time.
-    fn acquire(&self, class: Class, patience: Patience) -> Result<Status, Failure>;
+    fn acquire(&self, class: WaitClass, patience: Patience) -> Result<Status, Failure>;
 
     /// Releases the lock.
     ///
@@ -80,9 +80,9 @@ impl<R: Recipe> Held<R> {
         }
     }
 
-    fn acquire_until(&self, class: Class, deadline_ns: u64) -> Result<Option<TokenOf<R>>, Failure> {
+    fn acquire_until(&self, class: WaitClass, deadline_ns: u64) -> Result<Option<TokenOf<R>>, Failure> {
         let until = match (class, &R::LOW) {
-            (Class::Low, Some(low)) => low.until,
+            (WaitClass::Low, Some(low)) => low.until,
             _ => R::UNTIL,
         };
         let Some(until) = until else {
@@ -96,7 +96,7 @@ impl<R: Recipe> Held<R> {
 }
 
 impl<R: Recipe> AnyLock for Held<R> {
-    fn acquire(&self, class: Class, patience: Patience) -> Result<Status, Failure> {
+    fn acquire(&self, class: WaitClass, patience: Patience) -> Result<Status, Failure> {
         let me = Native::thread_id();
         if self.holder.load(Ordering::Relaxed) == me {
             return match patience {
@@ -104,7 +104,7 @@ impl<R: Recipe> AnyLock for Held<R> {
                 _ => Err(Failure::new(Status::WouldDeadlock, "the calling thread holds the lock already")),
             };
         }
-        let low = R::LOW.filter(|_| class == Class::Low);
+        let low = R::LOW.filter(|_| class == WaitClass::Low);
         let token = match (patience, low) {
             (Patience::Endless, None) => Some(self.lock.acquire()),
             (Patience::Endless, Some(low)) => Some((low.acquire)(&self.lock)),

@@ -32,7 +32,7 @@ pub(crate) fn names() -> &'static CStr {
 mod tests {
     use super::{make, names};
     use crate::Status;
-    use crate::held::Class;
+    use crate::held::WaitClass;
     use heddle_c_interface::Patience;
     use heddle_locks::kinds::LockName;
 
@@ -46,7 +46,7 @@ mod tests {
     fn every_kind_knows_its_holder() {
         for kind in LockName::all() {
             let lock = make(kind);
-            for class in [Class::High, Class::Low] {
+            for class in [WaitClass::High, WaitClass::Low] {
                 assert!(matches!(lock.acquire(class, Patience::Endless), Ok(Status::Ok)));
                 assert!(lock.is_held());
                 assert!(matches!(lock.acquire(class, Patience::None), Ok(Status::Busy)));
@@ -70,9 +70,9 @@ mod tests {
     fn a_kind_waits_for_a_time_or_says_that_it_cannot() {
         for kind in LockName::all() {
             let lock = make(kind);
-            assert!(lock.acquire(Class::High, Patience::Endless).is_ok());
+            assert!(lock.acquire(WaitClass::High, Patience::Endless).is_ok());
             std::thread::scope(|scope| {
-                scope.spawn(|| match lock.acquire(Class::High, Patience::Until(0)) {
+                scope.spawn(|| match lock.acquire(WaitClass::High, Patience::Until(0)) {
                     Ok(status) => assert_eq!((status, kind.is_timed()), (Status::TimedOut, true)),
                     Err(failure) => {
                         assert_eq!((failure.status, kind.is_timed()), (Status::NotSupported, false));

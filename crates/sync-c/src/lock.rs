@@ -1,7 +1,7 @@
 //! The functions `heddle_lock_*`.
 
 use crate::error::{Failure, Status, finish};
-use crate::held::{AnyLock, Class};
+use crate::held::{AnyLock, WaitClass};
 use crate::kinds;
 use heddle_c_interface::Patience;
 use heddle_c_interface::pointer;
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn heddle_lock_create(kind: *const c_char, lock: *mut *mut
 /// # Safety
 ///
 /// `lock` is null or a lock that is not destroyed before the call returns.
-unsafe fn acquire(call: &str, lock: *const LockHandle, class: Class, patience: Patience) -> Status {
+unsafe fn acquire(call: &str, lock: *const LockHandle, class: WaitClass, patience: Patience) -> Status {
     // SAFETY: the caller's promise.
     match unsafe { pointer::handle(lock, "lock") }.and_then(|lock| lock.0.acquire(class, patience)) {
         Ok(status) => status,
@@ -74,7 +74,7 @@ unsafe fn acquire(call: &str, lock: *const LockHandle, class: Class, patience: P
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_acquire", lock, Class::High, Patience::Endless) }
+    unsafe { acquire("heddle_lock_acquire", lock, WaitClass::High, Patience::Endless) }
 }
 
 /// Takes the lock if that needs no waiting, otherwise returns `HEDDLE_STATUS_BUSY`.
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn heddle_lock_acquire(lock: *mut LockHandle) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_try_acquire(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_try_acquire", lock, Class::High, Patience::None) }
+    unsafe { acquire("heddle_lock_try_acquire", lock, WaitClass::High, Patience::None) }
 }
 
 /// Waits until the lock is the caller's, or until `timeout_ns` nanoseconds are over: then it returns
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn heddle_lock_try_acquire(lock: *mut LockHandle) -> Statu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_acquire_timed", lock, Class::High, Patience::of_ns(timeout_ns)) }
+    unsafe { acquire("heddle_lock_acquire_timed", lock, WaitClass::High, Patience::of_ns(timeout_ns)) }
 }
 
 /// Does the same as `heddle_lock_acquire` in the class that stands back. For kinds without
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn heddle_lock_acquire_timed(lock: *mut LockHandle, timeou
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_low(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_acquire_low", lock, Class::Low, Patience::Endless) }
+    unsafe { acquire("heddle_lock_acquire_low", lock, WaitClass::Low, Patience::Endless) }
 }
 
 /// Does the same as `heddle_lock_try_acquire` in the class that stands back.
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn heddle_lock_acquire_low(lock: *mut LockHandle) -> Statu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_try_acquire_low(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_try_acquire_low", lock, Class::Low, Patience::None) }
+    unsafe { acquire("heddle_lock_try_acquire_low", lock, WaitClass::Low, Patience::None) }
 }
 
 /// Does the same as `heddle_lock_acquire_timed` in the class that stands back.
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn heddle_lock_try_acquire_low(lock: *mut LockHandle) -> S
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_low_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { acquire("heddle_lock_acquire_low_timed", lock, Class::Low, Patience::of_ns(timeout_ns)) }
+    unsafe { acquire("heddle_lock_acquire_low_timed", lock, WaitClass::Low, Patience::of_ns(timeout_ns)) }
 }
 
 /// Gives the lock back. Returns `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it;

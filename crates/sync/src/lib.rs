@@ -52,8 +52,8 @@ pub use wait::{Next, WaitPolicy};
 // These are for the platform of this build; the modules have the forms for any platform.
 /// [`doorbell::Doorbell`] of this build's platform.
 pub type Doorbell = doorbell::Doorbell<Native>;
-/// [`doorbell::Ticket`] of this build's platform.
-pub type DoorbellTicket<'a> = doorbell::Ticket<'a, Native>;
+/// [`doorbell::DoorbellTicket`] of this build's platform.
+pub type DoorbellTicket<'a> = doorbell::DoorbellTicket<'a, Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
 /// [`mutex::Mutex`] of this build's platform.

@@ -3,7 +3,7 @@
 #![cfg(not(loom))]
 
 use heddle_sync::Native;
-use heddle_sync::pool::{Cache, LocalPool, Object, Pool};
+use heddle_sync::pool::{Cache, LocalPool, Pool, PooledObject};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -48,7 +48,7 @@ proptest! {
     ) {
         let pool = numbered_pool(batch, shards);
         let mut caches: Vec<Cache<'_, u64>> = (0..CACHES).map(|_| pool.cache()).collect();
-        let mut out: Vec<Object<'_, u64>> = Vec::new();
+        let mut out: Vec<PooledObject<'_, u64>> = Vec::new();
         // The model: the numbers that are out, and the most there ever were.
         let mut numbers = HashSet::new();
         let mut most = 0;

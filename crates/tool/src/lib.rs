@@ -37,11 +37,11 @@ pub use event::{EVENTS, EventType, SOURCE_MEANING, SOURCE_NAME, TICKS_PER_SECOND
 pub use instance::Instance;
 pub use life::{finalize, initialize};
 pub use lookup::{at, check, index_of};
-pub use performance::{Class, Performance, performances};
+pub use performance::{Performance, VariableClass, performances};
 pub use registration::{CallbackState, DroppedFunction, EventFunction, FreeFunction};
 pub use session::{
-    Operation, allocate_control, allocate_event, allocate_performance, check_event, check_event_callback,
-    control_of, create_session, free_control, free_event, free_performance, free_session, operate, read,
-    set_dropped_handler, set_event_callback, write,
+    HandleOperation, allocate_control, allocate_event, allocate_performance, check_event,
+    check_event_callback, control_of, create_session, free_control, free_event, free_performance,
+    free_session, operate, read, set_dropped_handler, set_event_callback, write,
 };
 pub use value::{Type, Value};

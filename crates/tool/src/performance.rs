@@ -7,14 +7,14 @@
 use super::value::{Type, Value};
 use heddle_message::{domain, request};
 use heddle_model::Path;
-use heddle_model::counters::{self, Entry, Event, MOST_VNIS, PLACES, Section, SectionTotals, Totals};
+use heddle_model::counters::{self, CountedEvent, Entry, MOST_VNIS, PLACES, Section, SectionTotals, Totals};
 use heddle_spec::constants as mpi;
 use std::fmt;
 use std::sync::OnceLock;
 
 /// The class of a performance variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum VariableClass {
     /// The number of events.
     Counter,
     /// A time in seconds.
@@ -25,20 +25,20 @@ pub enum Class {
     Percentage,
 }
 
-impl Class {
+impl VariableClass {
     /// `MPI_T_PVAR_CLASS_…`
     pub fn number(self) -> i32 {
         match self {
-            Class::Counter => mpi::MPI_T_PVAR_CLASS_COUNTER,
-            Class::Timer => mpi::MPI_T_PVAR_CLASS_TIMER,
-            Class::Level => mpi::MPI_T_PVAR_CLASS_LEVEL,
-            Class::Percentage => mpi::MPI_T_PVAR_CLASS_PERCENTAGE,
+            VariableClass::Counter => mpi::MPI_T_PVAR_CLASS_COUNTER,
+            VariableClass::Timer => mpi::MPI_T_PVAR_CLASS_TIMER,
+            VariableClass::Level => mpi::MPI_T_PVAR_CLASS_LEVEL,
+            VariableClass::Percentage => mpi::MPI_T_PVAR_CLASS_PERCENTAGE,
         }
     }
 
     /// Returns true if each handle counts from its own zero.
     pub fn is_relative(self) -> bool {
-        matches!(self, Class::Counter | Class::Timer)
+        matches!(self, VariableClass::Counter | VariableClass::Timer)
     }
 }
 
@@ -49,7 +49,7 @@ pub struct Performance {
     /// Its meaning, in words.
     pub meaning: String,
     /// Its class.
-    pub class: Class,
+    pub class: VariableClass,
     /// `MPI_T_VERBOSITY_…`
     pub verbosity: i32,
     /// The name of the category it belongs to.
@@ -69,8 +69,8 @@ impl Performance {
     /// The type of its elements.
     pub fn kind(&self) -> Type {
         match self.class {
-            Class::Counter | Class::Level => Type::Count,
-            Class::Timer | Class::Percentage => Type::Real,
+            VariableClass::Counter | VariableClass::Level => Type::Count,
+            VariableClass::Timer | VariableClass::Percentage => Type::Real,
         }
     }
 
@@ -95,17 +95,17 @@ pub fn performances() -> &'static [Performance] {
 struct Figure {
     name: &'static str,
     meaning: &'static str,
-    class: Class,
+    class: VariableClass,
     count: fn(&SectionTotals) -> u64,
     real: fn(&SectionTotals) -> f64,
 }
 
 const fn counter(name: &'static str, meaning: &'static str, count: fn(&SectionTotals) -> u64) -> Figure {
-    Figure { name, meaning, class: Class::Counter, count, real: |_| 0.0 }
+    Figure { name, meaning, class: VariableClass::Counter, count, real: |_| 0.0 }
 }
 
 const fn real(
-    class: Class,
+    class: VariableClass,
     name: &'static str,
     meaning: &'static str,
     real: fn(&SectionTotals) -> f64,
@@ -172,29 +172,32 @@ const FIGURES: &[Figure] = &[
     counter("operations_for_others", "operations that a thread has run for another one", |it| {
         it.count(Entry::ForOthers)
     }),
-    real(Class::Timer, "time_waited", "how long threads that found it taken have waited, in seconds", |it| {
-        it.waited_ns() as f64 / 1e9
-    }),
     real(
-        Class::Timer,
+        VariableClass::Timer,
+        "time_waited",
+        "how long threads that found it taken have waited, in seconds",
+        |it| it.waited_ns() as f64 / 1e9,
+    ),
+    real(
+        VariableClass::Timer,
         "time_waited_main",
         "how long threads that found it taken have waited to issue an operation, in seconds",
         |it| it.waited_ns_on(Path::Main) as f64 / 1e9,
     ),
     real(
-        Class::Timer,
+        VariableClass::Timer,
         "time_waited_progress",
         "how long threads that found it taken have waited to make progress, in seconds",
         |it| it.waited_ns_on(Path::Progress) as f64 / 1e9,
     ),
     real(
-        Class::Percentage,
+        VariableClass::Percentage,
         "efficiency_main",
         "productive entries among those that issue operations",
         |it| share(it.productive_main(), it.count(Entry::Main)),
     ),
     real(
-        Class::Percentage,
+        VariableClass::Percentage,
         "efficiency_progress",
         "productive entries among those that wait for operations",
         |it| share(it.count(Entry::Productive), it.count(Entry::Progress)),
@@ -305,8 +308,12 @@ fn sections(shown: &'static Shown) -> impl Iterator<Item = Performance> {
         read: Box::new(move |totals| {
             let rows = (shown.rows)(totals);
             match figure.class {
-                Class::Counter | Class::Level => Value::Counts(rows.iter().map(figure.count).collect()),
-                Class::Timer | Class::Percentage => Value::Reals(rows.iter().map(figure.real).collect()),
+                VariableClass::Counter | VariableClass::Level => {
+                    Value::Counts(rows.iter().map(figure.count).collect())
+                }
+                VariableClass::Timer | VariableClass::Percentage => {
+                    Value::Reals(rows.iter().map(figure.real).collect())
+                }
             }
         }),
     })
@@ -314,136 +321,157 @@ fn sections(shown: &'static Shown) -> impl Iterator<Item = Performance> {
 
 /// The counters that belong to no critical section.
 fn events() -> Vec<Performance> {
-    let variable =
-        |name: &str, meaning: &str, category: &'static str, class: Class, read: fn(&Totals) -> u64| {
-            Performance {
-                name: format!("heddle_{name}"),
-                meaning: meaning.to_owned(),
-                class,
-                verbosity: mpi::MPI_T_VERBOSITY_USER_BASIC,
-                category,
-                count: 1,
-                read: Box::new(move |totals| Value::Counts(vec![read(totals)])),
-            }
-        };
+    let variable = |name: &str,
+                    meaning: &str,
+                    category: &'static str,
+                    class: VariableClass,
+                    read: fn(&Totals) -> u64| {
+        Performance {
+            name: format!("heddle_{name}"),
+            meaning: meaning.to_owned(),
+            class,
+            verbosity: mpi::MPI_T_VERBOSITY_USER_BASIC,
+            category,
+            count: 1,
+            read: Box::new(move |totals| Value::Counts(vec![read(totals)])),
+        }
+    };
     let (requests, messages, threads) = ("heddle_requests", "heddle_messages", "heddle_threads");
     vec![
-        variable("requests_allocated", "requests taken from the pool", requests, Class::Counter, |totals| {
-            totals.events(Event::RequestTaken)
-        }),
-        variable("requests_freed", "requests given back to the pool", requests, Class::Counter, |totals| {
-            totals.events(Event::RequestReleased)
-        }),
-        variable("live_requests", "requests that exist", requests, Class::Level, Totals::live_requests),
+        variable(
+            "requests_allocated",
+            "requests taken from the pool",
+            requests,
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::RequestTaken),
+        ),
+        variable(
+            "requests_freed",
+            "requests given back to the pool",
+            requests,
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::RequestReleased),
+        ),
+        variable(
+            "live_requests",
+            "requests that exist",
+            requests,
+            VariableClass::Level,
+            Totals::live_requests,
+        ),
         variable(
             "completed_requests",
             "requests that are complete, and that the program has not tested, waited for or freed since; read from all requests, when it is asked for",
             requests,
-            Class::Level,
+            VariableClass::Level,
             |_| request::complete_and_not_freed(),
         ),
         variable(
             "collections",
             "garbage collections of objects that the program has freed",
             requests,
-            Class::Counter,
-            |totals| totals.events(Event::Collection),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::Collection),
         ),
         variable(
             "collection_marks",
             "freed objects that a collection found in use by a request or a call, and kept",
             requests,
-            Class::Counter,
-            |totals| totals.events(Event::CollectionMark),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::CollectionMark),
         ),
         variable(
             "collection_sweeps",
             "freed objects that a collection found in no use, and destroyed",
             requests,
-            Class::Counter,
-            |totals| totals.events(Event::CollectionSweep),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::CollectionSweep),
         ),
         variable(
             "unexpected_messages",
             "messages that have arrived before their receives",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::Unexpected),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::Unexpected),
         ),
         variable(
             "unexpected_queue_length",
             "messages that wait for their receives",
             messages,
-            Class::Level,
+            VariableClass::Level,
             Totals::waiting_messages,
         ),
         variable(
             "throttles",
             "how often unexpected messages of a VNI came to take more than HEDDLE_UNEXPECTED_BYTES, so that it throttled its senders",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::Throttle),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::Throttle),
         ),
         variable(
             "throttled_sends",
             "small messages sent by rendezvous since their receiver throttled its senders",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::ThrottledSend),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::ThrottledSend),
         ),
         variable(
             "remote_reads",
             "messages whose data was read from the memory of a sender on another machine",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::RemoteRead),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::RemoteRead),
         ),
         variable(
             "remote_copies",
             "contiguous pieces of puts and gets that were written to memory on another machine, or read from there",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::RemoteCopy),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::RemoteCopy),
         ),
         variable(
             "leader_collectives",
             "collective operations in which the ranks of a machine acted among themselves, and a leader of each machine with the others",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::LeaderCollective),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::LeaderCollective),
         ),
         variable(
             "served_copies",
             "copies from or to the memory of another process of this machine that the kernel refused, and that process made",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::ServedCopy),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::ServedCopy),
         ),
         variable(
             "matching_steps",
             "elements compared to find the receive for a message, or the message for a receive",
             messages,
-            Class::Counter,
-            |totals| totals.events(Event::MatchingStep),
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::MatchingStep),
         ),
         variable(
             "threads",
             "threads that have counted something and have not ended",
             threads,
-            Class::Level,
+            VariableClass::Level,
             |_| counters::threads().1,
         ),
-        variable("threads_seen", "threads that have counted something", threads, Class::Counter, |_| {
-            counters::threads().0
-        }),
+        variable(
+            "threads_seen",
+            "threads that have counted something",
+            threads,
+            VariableClass::Counter,
+            |_| counters::threads().0,
+        ),
         variable(
             "thread_place",
             "the element of the calling thread in the variables heddle_thread_*; threads that follow each other in a place are counted together, as are all from element 63 on",
             threads,
-            Class::Level,
+            VariableClass::Level,
             |_| counters::place_here() as u64,
         ),
-        variable("vnis", "communication paths of this process", threads, Class::Level, |_| {
+        variable("vnis", "communication paths of this process", threads, VariableClass::Level, |_| {
             domain::ever().map_or(0, |domain| domain.vnis().len() as u64)
         }),
     ]

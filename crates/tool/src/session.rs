@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An operation on a handle of a performance variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum HandleOperation {
     /// Lets the handle count.
     Start,
     /// Lets the handle stop counting.
@@ -254,7 +254,7 @@ pub fn free_performance(session: usize, handle: usize) -> Result<()> {
 /// # Errors
 /// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_SESSION`, `MPI_T_ERR_INVALID_HANDLE`,
 /// `MPI_T_ERR_PVAR_NO_STARTSTOP` and `MPI_T_ERR_PVAR_NO_WRITE`.
-pub fn operate(session: usize, handle: usize, operation: Operation) -> Result<()> {
+pub fn operate(session: usize, handle: usize, operation: HandleOperation) -> Result<()> {
     let mut open = open()?;
     let session = open.session(session)?;
     if handle == mpi::MPI_T_PVAR_ALL_HANDLES {
@@ -264,8 +264,10 @@ pub fn operate(session: usize, handle: usize, operation: Operation) -> Result<()
     }
     let handle = session.get_mut(&handle).ok_or_else(|| no_handle(handle))?;
     let (class, why) = match operation {
-        Operation::Start | Operation::Stop => (mpi::MPI_T_ERR_PVAR_NO_STARTSTOP, "started or stopped"),
-        Operation::Reset => (mpi::MPI_T_ERR_PVAR_NO_WRITE, "reset"),
+        HandleOperation::Start | HandleOperation::Stop => {
+            (mpi::MPI_T_ERR_PVAR_NO_STARTSTOP, "started or stopped")
+        }
+        HandleOperation::Reset => (mpi::MPI_T_ERR_PVAR_NO_WRITE, "reset"),
     };
     handle.check_relative(class, why)?;
     handle.operate(operation);
@@ -331,16 +333,16 @@ impl Handle {
         }
     }
 
-    fn operate(&mut self, operation: Operation) {
+    fn operate(&mut self, operation: HandleOperation) {
         let now = self.variable.now();
         match operation {
-            Operation::Start if self.since.is_none() => self.since = Some(now),
-            Operation::Start => {}
-            Operation::Stop => {
+            HandleOperation::Start if self.since.is_none() => self.since = Some(now),
+            HandleOperation::Start => {}
+            HandleOperation::Stop => {
                 self.sum = self.at(&now);
                 self.since = None;
             }
-            Operation::Reset => self.become_value(now.zero(), now),
+            HandleOperation::Reset => self.become_value(now.zero(), now),
         }
     }
 }

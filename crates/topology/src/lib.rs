@@ -35,5 +35,5 @@ mod units;
 
 pub use error::Error;
 pub use location::{LEVELS, Location, common_path};
-pub use tree::{Node, NodeKind, Topology};
+pub use tree::{MachineNode, NodeKind, Topology};
 pub use units::Units;

@@ -66,15 +66,15 @@ impl Eq for Entry {}
 impl Topology {
     /// The whole machine.
     #[must_use]
-    pub fn root(&self) -> Node<'_> {
-        Node { topology: self, number: 0 }
+    pub fn root(&self) -> MachineNode<'_> {
+        MachineNode { topology: self, number: 0 }
     }
 
     /// The leaf of a hardware thread, by the system's number.
     #[must_use]
-    pub fn leaf(&self, hardware_thread: usize) -> Option<Node<'_>> {
+    pub fn leaf(&self, hardware_thread: usize) -> Option<MachineNode<'_>> {
         let number = *self.leaves.get(&hardware_thread)?;
-        Some(Node { topology: self, number })
+        Some(MachineNode { topology: self, number })
     }
 
     /// The system's numbers of all hardware threads, ascending.
@@ -92,7 +92,7 @@ impl Topology {
             .leaves
             .iter()
             .map(|(hardware_thread, leaf)| {
-                let leaf = Node { topology: self, number: *leaf };
+                let leaf = MachineNode { topology: self, number: *leaf };
                 let within = std::iter::once(leaf).chain(leaf.ancestors());
                 let within = within.filter(|node| node.number != 0 && node.kind() <= lowest);
                 let mut path: Vec<usize> = within.map(|node| node.number).collect();
@@ -111,26 +111,26 @@ impl Topology {
 
 /// A node of a [`Topology`].
 #[derive(Clone, Copy)]
-pub struct Node<'a> {
+pub struct MachineNode<'a> {
     topology: &'a Topology,
     number: usize,
 }
 
-impl PartialEq for Node<'_> {
+impl PartialEq for MachineNode<'_> {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.topology, other.topology) && self.number == other.number
     }
 }
 
-impl Eq for Node<'_> {}
+impl Eq for MachineNode<'_> {}
 
-impl fmt::Debug for Node<'_> {
+impl fmt::Debug for MachineNode<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind(), self.number)
     }
 }
 
-impl<'a> Node<'a> {
+impl<'a> MachineNode<'a> {
     /// Its kind.
     #[must_use]
     pub fn kind(&self) -> NodeKind {

@@ -1,6 +1,6 @@
 //! The core and the package of each hardware thread, in whatever tree.
 
-use crate::tree::{Node, NodeKind, Topology};
+use crate::tree::{MachineNode, NodeKind, Topology};
 
 /// The core and the package of a hardware thread, by numbers: two hardware threads with the same number share
 /// the unit.
@@ -20,7 +20,7 @@ impl Topology {
     }
 }
 
-fn units_of(leaf: Node<'_>) -> Units {
+fn units_of(leaf: MachineNode<'_>) -> Units {
     let mut units = Units { core: leaf.number(), package: leaf.number() };
     let mut below = leaf;
     for node in leaf.ancestors() {

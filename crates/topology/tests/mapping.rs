@@ -1,11 +1,11 @@
 //! Mappings of grids and graphs: never worse than none, the same every time, and good where the best is
 //! known.
 
-use heddle_topology::mapping::{self, Edge};
+use heddle_topology::mapping::{self, MappingEdge};
 use heddle_topology::{Location, Topology};
 use proptest::prelude::*;
 
-fn of_graph(locations: &[Location], edges: &[Edge]) -> Vec<usize> {
+fn of_graph(locations: &[Location], edges: &[MappingEdge]) -> Vec<usize> {
     mapping::of_graph(locations, edges).expect("memory")
 }
 
@@ -30,7 +30,7 @@ fn in_order(machine: &str, processes: usize) -> Vec<Location> {
 }
 
 /// The edges of a grid, from coordinates.
-fn grid_edges(dims: &[(usize, bool)]) -> Vec<Edge> {
+fn grid_edges(dims: &[(usize, bool)]) -> Vec<MappingEdge> {
     let coordinates = |node: usize| {
         let mut rest = node;
         let mut found: Vec<usize> =
@@ -48,22 +48,22 @@ fn grid_edges(dims: &[(usize, bool)]) -> Vec<Edge> {
             at[dimension] += 1;
             if at[dimension] < *size || *ring {
                 at[dimension] %= size;
-                edges.push(Edge { ends: [node, number(&at)], weight: 1 });
+                edges.push(MappingEdge { ends: [node, number(&at)], weight: 1 });
             }
         }
     }
     edges
 }
 
-fn cost(locations: &[Location], edges: &[Edge], mapping: &[usize]) -> u64 {
+fn cost(locations: &[Location], edges: &[MappingEdge], mapping: &[usize]) -> u64 {
     let at = |node: usize| locations[mapping[node]];
     let costly = edges.iter().filter(|edge| edge.ends[0] != edge.ends[1]);
     costly.map(|edge| u64::from(edge.weight) * at(edge.ends[0]).distance(at(edge.ends[1])) as u64).sum()
 }
 
 /// The number of edges between different elements at the highest level.
-fn cut(locations: &[Location], edges: &[Edge], mapping: &[usize]) -> usize {
-    let apart = |edge: &&Edge| {
+fn cut(locations: &[Location], edges: &[MappingEdge], mapping: &[usize]) -> usize {
+    let apart = |edge: &&MappingEdge| {
         let [one, other] = edge.ends.map(|node| locations[mapping[node]]);
         one.shared_levels(other) == 0
     };
@@ -103,9 +103,9 @@ fn inner_levels_count_too() {
 #[test]
 fn the_heavy_edges_of_a_graph_stay_inside() {
     // Four pairs with heavy edges, in a ring of light ones.
-    let heavy = (0..4).map(|pair| Edge { ends: [pair, pair + 4], weight: 1000 });
-    let light = (0..8).map(|node| Edge { ends: [node, (node + 1) % 8], weight: 1 });
-    let edges: Vec<Edge> = heavy.chain(light).collect();
+    let heavy = (0..4).map(|pair| MappingEdge { ends: [pair, pair + 4], weight: 1000 });
+    let light = (0..8).map(|node| MappingEdge { ends: [node, (node + 1) % 8], weight: 1 });
+    let edges: Vec<MappingEdge> = heavy.chain(light).collect();
     let locations = scattered("4 packages x 2 cores", 8);
     let mapping = of_graph(&locations, &edges);
     for pair in 0..4 {
@@ -120,7 +120,7 @@ fn without_a_choice_all_stay_where_they_are() {
     let together = locations(machine, &vec![vec![1]; 6]);
     for locations in [everywhere, together, vec![Location::default(); 6]] {
         assert_eq!(of_grid(&locations, &[(3, false), (2, true)]), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(of_graph(&locations, &[Edge { ends: [0, 5], weight: 9 }]), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(of_graph(&locations, &[MappingEdge { ends: [0, 5], weight: 9 }]), [0, 1, 2, 3, 4, 5]);
     }
     // The best mapping stays as it is.
     assert_eq!(of_grid(&in_order(machine, 4), &[(2, false), (2, false)]), [0, 1, 2, 3]);
@@ -134,13 +134,13 @@ fn dense_and_large_graphs_end() {
     let all_with_all = |nodes: usize| {
         let pairs = (0..nodes).flat_map(|one| (0..one).map(move |other| [one, other]));
         let weight = |[one, other]: [usize; 2]| (one * 31 + other * 17) as u32 % 97;
-        pairs.map(|ends| Edge { ends, weight: weight(ends) }).collect::<Vec<_>>()
+        pairs.map(|ends| MappingEdge { ends, weight: weight(ends) }).collect::<Vec<_>>()
     };
     let edges = all_with_all(256);
     let locations = scattered("4 packages x 4 l3 x 16 cores", 256);
     let identity: Vec<usize> = (0..256).collect();
     assert!(cost(&locations, &edges, &of_graph(&locations, &edges)) < cost(&locations, &edges, &identity));
-    let most = Edge { ends: [0, 1], weight: u32::MAX };
+    let most = MappingEdge { ends: [0, 1], weight: u32::MAX };
     assert_eq!(of_graph(&scattered("2 packages x 2 cores", 4), &[most; 1000]).len(), 4);
     assert_eq!(of_grid(&scattered("8 packages x 128 cores", 1024), &[(32, true), (32, true)]).len(), 1024);
 }
@@ -162,7 +162,7 @@ fn places() -> impl Strategy<Value = Vec<Location>> {
         .prop_map(|(machine, threads)| locations(machine, &threads))
 }
 
-fn check(locations: &[Location], edges: &[Edge], mapping: &[usize]) -> Result<(), TestCaseError> {
+fn check(locations: &[Location], edges: &[MappingEdge], mapping: &[usize]) -> Result<(), TestCaseError> {
     let identity: Vec<usize> = (0..locations.len()).collect();
     let mut sorted = mapping.to_vec();
     sorted.sort_unstable();
@@ -178,7 +178,7 @@ proptest! {
         (locations, edges) in places().prop_flat_map(|locations| {
             let nodes = locations.len();
             let edge = (0..nodes, 0..nodes, prop_oneof![0u32..5, Just(u32::MAX)])
-                .prop_map(|(one, other, weight)| Edge { ends: [one, other], weight });
+                .prop_map(|(one, other, weight)| MappingEdge { ends: [one, other], weight });
             (Just(locations), proptest::collection::vec(edge, 0..60))
         })
     ) {

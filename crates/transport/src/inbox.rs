@@ -3,7 +3,7 @@
 
 use crate::fabric::Fabric;
 use crate::network::{Pace, Port};
-use crate::ring::{Consumer, Incoming, Offer};
+use crate::ring::{Consumer, Incoming, Offered};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Inbox {
     /// Finds a sender with a message, shows the message to `read`, and frees its slot if `read` took it. Each
     /// call begins with another sender, so one that floods this process does not hide the others.
     #[inline(always)]
-    pub fn offer(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
+    pub fn offer(&mut self, read: impl Fn(&Incoming) -> bool) -> Offered {
         self.accept_new();
         let count = self.consumers.len();
         let mut turn = self.next;
@@ -90,7 +90,7 @@ impl Inbox {
                 |message| read(message),
             );
             turn = if turn + 1 < count { turn + 1 } else { 0 };
-            if offered != Offer::Nothing {
+            if offered != Offered::Nothing {
                 self.next = turn;
                 if let Some((_, pace)) = &mut self.remote
                     && pace.is_due(1)
@@ -105,7 +105,7 @@ impl Inbox {
         {
             return self.offer_network(read);
         }
-        Offer::Nothing
+        Offered::Nothing
     }
 
     /// Makes progress in the network after a message from a ring. What has arrived there waits for the next
@@ -120,10 +120,10 @@ impl Inbox {
     /// Does the same as [`offer`](Self::offer) with a message from the network.
     #[cold]
     #[inline(never)]
-    fn offer_network(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
-        let Some((port, pace)) = self.remote.as_mut() else { return Offer::Nothing };
+    fn offer_network(&mut self, read: impl Fn(&Incoming) -> bool) -> Offered {
+        let Some((port, pace)) = self.remote.as_mut() else { return Offered::Nothing };
         let offered = port.offer(read);
-        pace.looked(offered != Offer::Nothing);
+        pace.looked(offered != Offered::Nothing);
         offered
     }
 

@@ -89,13 +89,13 @@ pub use inbox::Inbox;
 #[cfg(not(loom))]
 pub use losses::{LOST, Survives};
 #[cfg(not(loom))]
-pub use network::{Direction, Exposed, Network, NetworkChoice, RemoteCopy, Strangers};
+pub use network::{CopyDirection, Exposed, Network, NetworkChoice, RemoteCopy, Strangers};
 #[cfg(not(loom))]
 pub use network::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 #[cfg(not(loom))]
 pub use outbox::{Outbox, RingAccess, SharedOutbox};
-pub use ring::{Consumer, Incoming, Offer, Producer};
+pub use ring::{Consumer, Incoming, Offered, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
-pub use throttle::{Throttle, Traffic, Turn};
+pub use throttle::{FlagChange, Throttle, Traffic};

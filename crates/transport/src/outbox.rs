@@ -38,7 +38,7 @@ pub trait RingAccess {
 /// The sending side of a VNI towards one peer: a producer, made at the first message.
 #[derive(Debug)]
 pub struct Outbox {
-    connection: Option<Connection<Producer>>,
+    connection: Option<RingConnection<Producer>>,
     /// Present if the peer is on another machine; then there is never a connection.
     remote: Option<Remote>,
     fabric: Fabric,
@@ -48,15 +48,15 @@ pub struct Outbox {
 
 /// The sending end of the ring to a peer, with the peer's doorbell.
 #[derive(Debug)]
-struct Connection<P> {
+struct RingConnection<P> {
     producer: P,
     doorbell: *const Doorbell,
 }
 
 // SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive; many threads may use it.
-unsafe impl<P: Send> Send for Connection<P> {}
+unsafe impl<P: Send> Send for RingConnection<P> {}
 // SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive; many threads may use it.
-unsafe impl<P: Sync> Sync for Connection<P> {}
+unsafe impl<P: Sync> Sync for RingConnection<P> {}
 
 /// A peer on another machine.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Outbox {
 
     /// The connection to the peer, if the peer has started.
     #[inline(always)]
-    fn connection(&mut self) -> Option<&mut Connection<Producer>> {
+    fn connection(&mut self) -> Option<&mut RingConnection<Producer>> {
         if self.connection.is_none() {
             self.connect();
         }
@@ -126,7 +126,7 @@ impl Outbox {
     #[cold]
     fn connect(&mut self) {
         let ends = self.fabric.connect(self.peer, self.vni).zip(self.fabric.doorbell_of(self.peer));
-        self.connection = ends.map(|(producer, doorbell)| Connection { producer, doorbell });
+        self.connection = ends.map(|(producer, doorbell)| RingConnection { producer, doorbell });
     }
 
     /// Does the same as [`send_inline`](RingAccess::send_inline) if that needs neither a connection nor new
@@ -186,7 +186,7 @@ impl RingAccess for &mut Outbox {
     }
 }
 
-impl<P> Connection<P> {
+impl<P> RingConnection<P> {
     /// Wakes the peer's sleepers, if there are any: a plain load of a line that is
     /// written only around sleeps.
     #[inline(always)]
@@ -207,7 +207,7 @@ impl<P> Connection<P> {
 /// before an eager message.
 #[derive(Debug)]
 pub struct SharedOutbox {
-    connection: OnceLock<Connection<SharedProducer>>,
+    connection: OnceLock<RingConnection<SharedProducer>>,
     /// Present if the peer is on another machine; then there is never a connection, and it never opens.
     remote: Option<Remote>,
     /// True if it is open. Relaxed: a thread that reads an old value still loads the
@@ -251,7 +251,7 @@ impl SharedOutbox {
         {
             // If two threads do this at the same time, the first one wins; the other's
             // producer has sent nothing.
-            let _ = self.connection.set(Connection { producer, doorbell });
+            let _ = self.connection.set(RingConnection { producer, doorbell });
             self.open.store(true, Ordering::Relaxed);
         }
     }

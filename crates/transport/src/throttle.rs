@@ -40,7 +40,7 @@ unsafe impl Sync for Throttle {}
 
 /// The effect of a change of the bytes on the flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum FlagChange {
     /// Nothing.
     None,
     /// It raised the flag.
@@ -79,10 +79,10 @@ impl Throttle {
 
     /// Changes the number of bytes, and raises or lowers the flag.
     #[cold]
-    pub fn add(&self, change: isize) -> Turn {
+    pub fn add(&self, change: isize) -> FlagChange {
         // Relaxed, here and below: the fences order the bytes and the flag (invariant 1).
         let mut bytes = self.bytes.fetch_add(change as usize, Ordering::Relaxed).wrapping_add_signed(change);
-        let mut turn = Turn::None;
+        let mut turn = FlagChange::None;
         loop {
             fence(Ordering::SeqCst);
             let is_raised = self.flag().load(Ordering::Relaxed) != 0;
@@ -91,7 +91,7 @@ impl Throttle {
                 return turn;
             }
             self.flag().store(u32::from(raise), Ordering::Relaxed);
-            turn = if raise { Turn::Raised } else { Turn::Lowered };
+            turn = if raise { FlagChange::Raised } else { FlagChange::Lowered };
             fence(Ordering::SeqCst);
             bytes = self.bytes.load(Ordering::Relaxed);
         }
@@ -122,19 +122,19 @@ mod tests {
     #[test]
     fn the_flag_goes_up_above_the_bound_and_down_at_half_of_it() {
         let throttle = throttle(100);
-        assert_eq!((throttle.add(100), throttle.is_raised()), (Turn::None, false));
-        assert_eq!((throttle.add(1), throttle.is_raised()), (Turn::Raised, true));
-        assert_eq!(throttle.add(1000), Turn::None);
-        assert_eq!((throttle.add(-1050), throttle.is_raised()), (Turn::None, true));
-        assert_eq!((throttle.add(-1), throttle.is_raised()), (Turn::Lowered, false));
-        assert_eq!(throttle.add(50), Turn::None);
-        assert_eq!(throttle.add(1), Turn::Raised);
+        assert_eq!((throttle.add(100), throttle.is_raised()), (FlagChange::None, false));
+        assert_eq!((throttle.add(1), throttle.is_raised()), (FlagChange::Raised, true));
+        assert_eq!(throttle.add(1000), FlagChange::None);
+        assert_eq!((throttle.add(-1050), throttle.is_raised()), (FlagChange::None, true));
+        assert_eq!((throttle.add(-1), throttle.is_raised()), (FlagChange::Lowered, false));
+        assert_eq!(throttle.add(50), FlagChange::None);
+        assert_eq!(throttle.add(1), FlagChange::Raised);
     }
 
     #[test]
     fn without_a_bound_to_speak_of_the_flag_is_up_while_there_are_any() {
         let throttle = throttle(0);
-        assert_eq!(throttle.add(1), Turn::Raised);
-        assert_eq!(throttle.add(-1), Turn::Lowered);
+        assert_eq!(throttle.add(1), FlagChange::Raised);
+        assert_eq!(throttle.add(-1), FlagChange::Lowered);
     }
 }

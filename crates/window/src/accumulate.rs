@@ -19,7 +19,7 @@ use crate::far::Far;
 use crate::operator::{Accumulate, combine, unaligned};
 use crate::place::{Memory, Place, check_fit, with_bytes};
 use crate::remote::Remote;
-use heddle_datatype::{Op, Table};
+use heddle_datatype::{Op, OperatorTable};
 use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -154,7 +154,7 @@ impl Place<'_> {
         value: *const u8,
         expected: *const u8,
         result: *mut u8,
-        table: Table,
+        table: OperatorTable,
     ) -> Result<()> {
         let size = self.len();
         if !self.datatype().predefined_basic().is_some_and(|basic| table.can_be_compared(basic)) {

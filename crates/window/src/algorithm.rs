@@ -12,7 +12,7 @@ use std::fmt;
 
 /// An algorithm, by the name that the info key `heddle_win_lock` and the variable `HEDDLE_WIN_LOCK` give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
+pub enum LockAlgorithm {
     /// The reader-writer lock of the paper, phase-fair, with a word before its queue.
     RmaRw,
     /// The tree of queues, with a word before it; a shared lock is exclusive.
@@ -29,37 +29,37 @@ pub enum Algorithm {
     Adaptive,
 }
 
-impl Algorithm {
+impl LockAlgorithm {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, Algorithm); 7] = [
-        ("queue-rw", Algorithm::QueueRw),
-        ("rma-rw", Algorithm::RmaRw),
-        ("rma-mcs", Algorithm::RmaMcs),
-        ("d-mcs", Algorithm::DMcs),
-        ("spin", Algorithm::Spin),
-        ("rw", Algorithm::Rw),
-        ("adaptive", Algorithm::Adaptive),
+    pub const ALL: [(&'static str, LockAlgorithm); 7] = [
+        ("queue-rw", LockAlgorithm::QueueRw),
+        ("rma-rw", LockAlgorithm::RmaRw),
+        ("rma-mcs", LockAlgorithm::RmaMcs),
+        ("d-mcs", LockAlgorithm::DMcs),
+        ("spin", LockAlgorithm::Spin),
+        ("rw", LockAlgorithm::Rw),
+        ("adaptive", LockAlgorithm::Adaptive),
     ];
 
     /// Returns true if the levels of the machine matter to it.
     pub(crate) fn has_levels(self) -> bool {
-        matches!(self, Algorithm::RmaRw | Algorithm::RmaMcs | Algorithm::Adaptive)
+        matches!(self, LockAlgorithm::RmaRw | LockAlgorithm::RmaMcs | LockAlgorithm::Adaptive)
     }
 
     /// Returns true if readers have counters.
     fn has_counters(self) -> bool {
-        matches!(self, Algorithm::RmaRw | Algorithm::Adaptive)
+        matches!(self, LockAlgorithm::RmaRw | LockAlgorithm::Adaptive)
     }
 
     /// The algorithm of this name.
-    pub fn named(name: &str) -> Option<Algorithm> {
-        Algorithm::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
+    pub fn named(name: &str) -> Option<LockAlgorithm> {
+        LockAlgorithm::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
     }
 }
 
-impl fmt::Display for Algorithm {
+impl fmt::Display for LockAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, _) = Algorithm::ALL.iter().find(|(_, known)| known == self).expect("all are listed");
+        let (name, _) = LockAlgorithm::ALL.iter().find(|(_, known)| known == self).expect("all are listed");
         f.write_str(name)
     }
 }
@@ -68,7 +68,7 @@ impl fmt::Display for Algorithm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockChoice {
     /// The algorithm.
-    pub algorithm: Algorithm,
+    pub algorithm: LockAlgorithm,
     /// Of `rma-rw` and `adaptive`: every how many processes there is a counter of readers (the paper's T_DC).
     /// `adaptive` may leave some of them out.
     pub counter_distance: usize,
@@ -91,15 +91,17 @@ pub struct LockChoice {
 
 impl Default for LockChoice {
     fn default() -> LockChoice {
-        LockChoice::of(Algorithm::QueueRw)
+        LockChoice::of(LockAlgorithm::QueueRw)
     }
 }
 
 impl LockChoice {
     /// An algorithm with the usual parameters.
-    pub fn of(algorithm: Algorithm) -> LockChoice {
+    pub fn of(algorithm: LockAlgorithm) -> LockChoice {
         let (counter_distance, locality, writers) = match algorithm {
-            Algorithm::Adaptive => (AdaptiveRw::COUNTER_DISTANCE, AdaptiveRw::LOCALITY, AdaptiveRw::WRITERS),
+            LockAlgorithm::Adaptive => {
+                (AdaptiveRw::COUNTER_DISTANCE, AdaptiveRw::LOCALITY, AdaptiveRw::WRITERS)
+            }
             _ => (16, 16, 16),
         };
         LockChoice { algorithm, counter_distance, locality, writers, readers: 0, bypasses: 1000, patience: 0 }
@@ -117,8 +119,8 @@ impl LockChoice {
     pub(crate) fn layout(&self, names: &[Vec<u64>]) -> Layout {
         let distance = self.counter_distance.max(1);
         match self.algorithm {
-            Algorithm::RmaRw | Algorithm::RmaMcs => Layout::named(names, distance),
-            Algorithm::Adaptive => {
+            LockAlgorithm::RmaRw | LockAlgorithm::RmaMcs => Layout::named(names, distance),
+            LockAlgorithm::Adaptive => {
                 let largest = |names: &Vec<u64>| names.iter().copied().take(MOST_ADAPTIVE_LEVELS).collect();
                 Layout::named(&names.iter().map(largest).collect::<Vec<_>>(), distance)
             }
@@ -135,17 +137,17 @@ impl LockChoice {
         let processes = layout.processes();
         let locality = vec![self.locality.max(1); layout.levels() - 1];
         match self.algorithm {
-            Algorithm::RmaRw => {
+            LockAlgorithm::RmaRw => {
                 let lock = FissileRw::new(layout, locality, self.writers.max(1), self.bypasses);
                 WindowLock::RmaRw(lock.with_readers(self.readers))
             }
-            Algorithm::RmaMcs | Algorithm::DMcs => {
+            LockAlgorithm::RmaMcs | LockAlgorithm::DMcs => {
                 WindowLock::Mcs(Fissile::new(layout, locality, self.bypasses))
             }
-            Algorithm::Spin => WindowLock::Spin,
-            Algorithm::Rw => WindowLock::Rw,
-            Algorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
-            Algorithm::Adaptive => {
+            LockAlgorithm::Spin => WindowLock::Spin,
+            LockAlgorithm::Rw => WindowLock::Rw,
+            LockAlgorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
+            LockAlgorithm::Adaptive => {
                 let bounds = Bounds::up_to(&locality, self.writers, self.patience);
                 WindowLock::Adaptive(Box::new(AdaptiveLock::new(layout, bounds)))
             }
@@ -239,29 +241,30 @@ mod tests {
     #[test]
     fn a_window_has_the_lock_that_was_chosen() {
         let lock = |algorithm| LockChoice { algorithm, ..LockChoice::default() }.lock(Layout::flat(4, 1));
-        assert!(matches!(lock(Algorithm::QueueRw), WindowLock::QueueRw(_)));
-        assert!(matches!(lock(Algorithm::RmaRw), WindowLock::RmaRw(_)));
-        assert!(matches!(lock(Algorithm::RmaMcs), WindowLock::Mcs(_)));
-        assert!(matches!(lock(Algorithm::DMcs), WindowLock::Mcs(_)));
-        assert!(matches!(lock(Algorithm::Spin), WindowLock::Spin));
-        assert!(matches!(lock(Algorithm::Rw), WindowLock::Rw));
-        assert!(matches!(lock(Algorithm::Adaptive), WindowLock::Adaptive(_)));
+        assert!(matches!(lock(LockAlgorithm::QueueRw), WindowLock::QueueRw(_)));
+        assert!(matches!(lock(LockAlgorithm::RmaRw), WindowLock::RmaRw(_)));
+        assert!(matches!(lock(LockAlgorithm::RmaMcs), WindowLock::Mcs(_)));
+        assert!(matches!(lock(LockAlgorithm::DMcs), WindowLock::Mcs(_)));
+        assert!(matches!(lock(LockAlgorithm::Spin), WindowLock::Spin));
+        assert!(matches!(lock(LockAlgorithm::Rw), WindowLock::Rw));
+        assert!(matches!(lock(LockAlgorithm::Adaptive), WindowLock::Adaptive(_)));
     }
 
     #[test]
     fn every_algorithm_has_a_name() {
-        for (name, algorithm) in Algorithm::ALL {
-            assert_eq!(Algorithm::named(name), Some(algorithm));
+        for (name, algorithm) in LockAlgorithm::ALL {
+            assert_eq!(LockAlgorithm::named(name), Some(algorithm));
             assert_eq!(algorithm.to_string(), name);
         }
-        assert_eq!(Algorithm::named("mutex"), None);
+        assert_eq!(LockAlgorithm::named("mutex"), None);
     }
 
     #[test]
     fn trees_follow_the_machine() {
         let names: Vec<_> = [1, 1, 2, 2].map(|package| vec![package]).into();
         let levels = |algorithm| LockChoice { algorithm, ..LockChoice::default() }.layout(&names).levels();
-        let trees = [Algorithm::RmaRw, Algorithm::RmaMcs, Algorithm::Adaptive, Algorithm::DMcs];
+        let trees =
+            [LockAlgorithm::RmaRw, LockAlgorithm::RmaMcs, LockAlgorithm::Adaptive, LockAlgorithm::DMcs];
         assert_eq!(trees.map(levels), [2, 2, 2, 1]);
     }
 
@@ -270,7 +273,7 @@ mod tests {
         // Elements of 8, of 4 and of 2 processes.
         let names: Vec<Vec<u64>> =
             (1..=16_u64).map(|p| [p.div_ceil(8), p.div_ceil(4), p.div_ceil(2)].into()).collect();
-        let choice = LockChoice::of(Algorithm::Adaptive);
+        let choice = LockChoice::of(LockAlgorithm::Adaptive);
         let layout = choice.layout(&names);
         assert_eq!(layout.levels(), 3);
         assert!(AdaptiveRw::words(&layout) <= LockChoice::default().words(16));

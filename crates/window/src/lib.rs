@@ -57,10 +57,10 @@ mod service;
 mod target;
 mod window;
 
-pub use algorithm::{Algorithm, LockChoice};
-pub use offer::{Draft, Offer};
+pub use algorithm::{LockAlgorithm, LockChoice};
+pub use offer::{Draft, WindowOffer};
 pub use operator::Accumulate;
-pub use place::{Location, Place};
+pub use place::{Place, TargetLocation};
 pub use plan::Plan;
 pub use target::Target;
 pub use window::Window;

@@ -6,7 +6,7 @@ use crate::answers::Answers;
 use crate::control::{Control, Desk, LONGEST_PARK, POLLS, wait, wait_a_while};
 use crate::geometry::{BOUNCE, Geometry, WordAt};
 use crate::memory::no_memory;
-use crate::offer::Offer;
+use crate::offer::WindowOffer;
 use crate::remote::{Change, Remote};
 use crate::run_list;
 use crate::runs;
@@ -20,7 +20,7 @@ use heddle_platform::hint::spin_loop;
 use heddle_platform::{Scope, futex};
 use heddle_spec::constants as mpi;
 use heddle_transport::single_copy::Piece;
-use heddle_transport::{Direction, SharedMemory, SharedRange, single_copy, vectored_copy};
+use heddle_transport::{CopyDirection, SharedMemory, SharedRange, single_copy, vectored_copy};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
@@ -62,7 +62,7 @@ impl Machine {
         domain: &'static Domain,
         (rank, processes): (usize, Box<[u32]>),
         (own_control, own_memory): (Control, Option<SharedMemory>),
-        offers: &[Offer],
+        offers: &[WindowOffer],
     ) -> Result<Machine> {
         let geometry = *own_control.geometry();
         let mut controls = Vec::new();
@@ -90,7 +90,7 @@ impl Machine {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM` if the system refuses.
-    pub(crate) fn map_memory(&mut self, offer: &Offer) -> Result<*mut u8> {
+    pub(crate) fn map_memory(&mut self, offer: &WindowOffer) -> Result<*mut u8> {
         let Some(range) = offer.memory() else { return Ok(std::ptr::null_mut()) };
         // Shared memory in one piece has the parts of all processes, and is mapped once.
         let mut known = self.mapped.iter().chain(&self.own_memory);
@@ -189,14 +189,14 @@ impl Machine {
     unsafe fn leave_copy_to_owner(
         &self,
         rank: usize,
-        direction: Direction,
+        direction: CopyDirection,
         address: u64,
         here: *mut u8,
         len: usize,
     ) -> io::Result<()> {
         if self.has_threads() || self.is_served(rank) {
             // SAFETY: the caller's promise.
-            unsafe { self.copy_by_thread(rank, direction == Direction::Write, address, here, len) };
+            unsafe { self.copy_by_thread(rank, direction == CopyDirection::Write, address, here, len) };
             return Ok(());
         }
         // SAFETY: the caller's promise; the copy is over when `run` returns.
@@ -303,7 +303,7 @@ impl Remote for Machine {
             return Ok(());
         }
         // SAFETY: by the caller's promise.
-        unsafe { self.leave_copy_to_owner(rank, Direction::Read, address, here, len) }
+        unsafe { self.leave_copy_to_owner(rank, CopyDirection::Read, address, here, len) }
     }
 
     unsafe fn read_runs(
@@ -350,7 +350,7 @@ impl Remote for Machine {
             return Ok(());
         }
         // SAFETY: by the caller's promise; the call only reads at `here`.
-        unsafe { self.leave_copy_to_owner(rank, Direction::Write, address, here.cast_mut(), len) }
+        unsafe { self.leave_copy_to_owner(rank, CopyDirection::Write, address, here.cast_mut(), len) }
     }
 
     unsafe fn write_runs(&self, rank: usize, runs: &[Piece], here: *const u8) -> io::Result<()> {
@@ -436,7 +436,7 @@ fn map(domain: &Domain, range: SharedRange) -> Result<SharedMemory> {
     domain.fabric().map(range).map_err(|error| no_memory(range.len as usize, &error))
 }
 
-fn control_range(offer: &Offer) -> Result<SharedRange> {
+fn control_range(offer: &WindowOffer) -> Result<SharedRange> {
     let message = "a process of the window shares no memory with this one";
     offer.control().ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, message))
 }

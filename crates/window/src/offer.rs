@@ -1,6 +1,6 @@
 //! Processes that make a window tell each other of their parts.
 
-use crate::algorithm::{Algorithm, LockChoice};
+use crate::algorithm::{LockAlgorithm, LockChoice};
 use crate::allocated;
 use crate::control::Control;
 use crate::geometry::{Contents, Geometry, REGIONS};
@@ -14,7 +14,7 @@ use heddle_transport::{SharedMemory, SharedRange};
 /// A process's part of a window, as the others have to know it. It travels as bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Offer {
+pub struct WindowOffer {
     /// The error class with which the process has failed, or 0.
     pub failure: u64,
     /// Bytes of its memory.
@@ -38,7 +38,7 @@ pub struct Offer {
     /// The elements of the machine in which the process runs, for locks that have levels.
     elements: levels::Names,
     /// The algorithm of the locks, as its number in
-    /// [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
+    /// [`LockAlgorithm::ALL`](crate::LockAlgorithm::ALL), and its parameters.
     lock: [u64; 7],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
@@ -69,22 +69,22 @@ impl Range {
     }
 }
 
-impl Offer {
+impl WindowOffer {
     /// The offer of a process that could not make its part.
-    pub fn failed(error: &Error) -> Offer {
-        Offer { failure: error.code() as u64, ..Offer::default() }
+    pub fn failed(error: &Error) -> WindowOffer {
+        WindowOffer { failure: error.code() as u64, ..WindowOffer::default() }
     }
 
     /// What a process wants of shared memory: its size, and whether its part may lie apart from the others'.
-    pub fn wanted(size: u64, apart: bool) -> Offer {
-        Offer { size, apart: u64::from(apart), ..Offer::default() }
+    pub fn wanted(size: u64, apart: bool) -> WindowOffer {
+        WindowOffer { size, apart: u64::from(apart), ..WindowOffer::default() }
     }
 
     /// Says whether a process that has its window needs the others' window threads, and the name of its
     /// memory for other machines.
-    pub fn asking(needs_threads: bool, exposed: Option<(u64, u64)>) -> Offer {
+    pub fn asking(needs_threads: bool, exposed: Option<(u64, u64)>) -> WindowOffer {
         let exposed = exposed.map_or([0; 3], |(address, key)| [1, address, key]);
-        Offer { needs_threads: u64::from(needs_threads), exposed, ..Offer::default() }
+        WindowOffer { needs_threads: u64::from(needs_threads), exposed, ..WindowOffer::default() }
     }
 
     /// The name of its memory for other machines, if it has one.
@@ -101,14 +101,14 @@ impl Offer {
     /// The memory of this offer becomes the part of `size` bytes from `start` on of the
     /// memory of another offer.
     #[must_use]
-    pub fn within(self, whole: &Offer, start: u64) -> Offer {
-        Offer { memory: whole.memory, start: whole.start + start, address: 0, shared: 1, ..self }
+    pub fn within(self, whole: &WindowOffer, start: u64) -> WindowOffer {
+        WindowOffer { memory: whole.memory, start: whole.start + start, address: 0, shared: 1, ..self }
     }
 
     /// Proposes an algorithm for the locks. That of rank 0 is taken.
     #[must_use]
-    pub fn with_lock(mut self, choice: LockChoice) -> Offer {
-        let number = Algorithm::ALL.iter().position(|(_, algorithm)| *algorithm == choice.algorithm);
+    pub fn with_lock(mut self, choice: LockChoice) -> WindowOffer {
+        let number = LockAlgorithm::ALL.iter().position(|(_, algorithm)| *algorithm == choice.algorithm);
         self.lock = [
             number.unwrap_or(0) as u64,
             choice.counter_distance as u64,
@@ -127,7 +127,7 @@ impl Offer {
     /// The proposed algorithm.
     pub fn lock(&self) -> LockChoice {
         let [number, distance, locality, writers, readers, bypasses, patience] = self.lock;
-        let (_, algorithm) = Algorithm::ALL[number as usize % Algorithm::ALL.len()];
+        let (_, algorithm) = LockAlgorithm::ALL[number as usize % LockAlgorithm::ALL.len()];
         let counter_distance = distance as usize;
         LockChoice { algorithm, counter_distance, locality, writers, readers, bypasses, patience }
     }
@@ -246,8 +246,8 @@ impl Draft {
     }
 
     /// What the other processes have to know.
-    pub fn offer(&self) -> Offer {
-        Offer {
+    pub fn offer(&self) -> WindowOffer {
+        WindowOffer {
             failure: 0,
             size: self.size,
             disp_unit: self.disp_unit,
@@ -258,7 +258,7 @@ impl Draft {
             shared: u64::from(self.is_alone || self.range.is_some()),
             number: self.number,
             machine: self.machine,
-            ..Offer::default()
+            ..WindowOffer::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! A predefined operator on elements of a predefined type: what an accumulate does to its target.
 
 use crate::atomics::Operation;
-use heddle_datatype::{Basic, Class, Datatype, Op, Table};
+use heddle_datatype::{Basic, Datatype, Op, OperatorTable, TypeClass};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
@@ -20,7 +20,7 @@ impl Accumulate {
     /// # Errors
     /// `MPI_ERR_TYPE` if not all data of the datatype is of one predefined type; `MPI_ERR_OP` if the
     /// table does not have the operator on it.
-    pub fn new(op: Op, datatype: &Datatype, table: Table) -> Result<Accumulate> {
+    pub fn new(op: Op, datatype: &Datatype, table: OperatorTable) -> Result<Accumulate> {
         let Some(basic) = datatype.uniform_basic() else {
             let message = "an accumulate needs a datatype whose data is of one predefined type";
             return Err(Error::new(mpi::MPI_ERR_TYPE, message));
@@ -77,7 +77,7 @@ impl Accumulate {
 
     /// The size of an element that the processor can change at once; 0 for pairs.
     pub(crate) fn atomic_size(&self) -> usize {
-        if self.basic.class == Class::Pair { 0 } else { self.element.size() as usize }
+        if self.basic.class == TypeClass::Pair { 0 } else { self.element.size() as usize }
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn pairs_are_combined_whatever_their_gaps() {
         let accumulate =
-            Accumulate::new(Op::Maxloc, &types::MPI_SHORT_INT, Table::Standard).expect("defined");
+            Accumulate::new(Op::Maxloc, &types::MPI_SHORT_INT, OperatorTable::Standard).expect("defined");
         let pair = |value: i16, index: i32| {
             let mut bytes = value.to_ne_bytes().to_vec();
             bytes.extend(index.to_ne_bytes());
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn operators_need_their_types() {
         let code = |op, datatype: &Datatype| {
-            Accumulate::new(op, datatype, Table::Standard).map(drop).map_err(|error| error.code())
+            Accumulate::new(op, datatype, OperatorTable::Standard).map(drop).map_err(|error| error.code())
         };
         assert_eq!(code(Op::Band, &types::MPI_DOUBLE), Err(mpi::MPI_ERR_OP));
         assert_eq!(code(Op::Replace, &types::MPI_DOUBLE), Ok(()));
@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn elements_of_every_size_are_changed_by_atomics() {
-        let accumulate = Accumulate::new(Op::Prod, &types::MPI_DOUBLE, Table::Standard).expect("defined");
+        let accumulate =
+            Accumulate::new(Op::Prod, &types::MPI_DOUBLE, OperatorTable::Standard).expect("defined");
         let mut target = [3.0f64, 5.0];
         let (operands, mut results) = ([2.0f64, 4.0], [0.0f64; 2]);
         // SAFETY: arrays of two elements.

@@ -16,7 +16,7 @@ use std::io;
 
 /// Data within a target's memory, as a program names it.
 #[derive(Debug, Clone, Copy)]
-pub struct Location<'a> {
+pub struct TargetLocation<'a> {
     /// The target's rank.
     pub rank: i32,
     /// In displacement units of the target; in a dynamic window an address.
@@ -55,8 +55,8 @@ impl Window {
     /// `MPI_ERR_RANK`, `MPI_ERR_COUNT`; `MPI_ERR_RMA_SYNC` outside of an epoch; `MPI_ERR_DISP` or
     /// `MPI_ERR_RMA_RANGE` if the data does not lie in the target's memory; `MPI_ERR_UNSUPPORTED_OPERATION`
     /// if that cannot be reached.
-    pub fn place<'a>(&'a self, location: &Location<'a>) -> Result<Option<Place<'a>>> {
-        let Location { rank, disp, count, datatype } = *location;
+    pub fn place<'a>(&'a self, location: &TargetLocation<'a>) -> Result<Option<Place<'a>>> {
+        let TargetLocation { rank, disp, count, datatype } = *location;
         let len = check_count(count, datatype)? as usize;
         if rank == mpi::MPI_PROC_NULL {
             return Ok(None);
@@ -78,12 +78,12 @@ impl Window {
     fn check_span(
         &self,
         target: &Target,
-        location: &Location<'_>,
+        location: &TargetLocation<'_>,
         offset: i64,
         (first, end): (i64, i64),
     ) -> Result<()> {
         if self.is_dynamic() {
-            let Location { rank, count, datatype, .. } = *location;
+            let TargetLocation { rank, count, datatype, .. } = *location;
             let data = Data { rank: rank as usize, address: offset, count, datatype, span: (first, end) };
             return match data.not_attached(self.remote()) {
                 None => Ok(()),
@@ -150,7 +150,7 @@ fn offset_in(target: &Target, rank: i32, disp: i64) -> Result<i64> {
 
 /// The first byte of the data and the one behind the last, counted like `offset`; `None` if there is no data
 /// or if a number exceeds 64 bits.
-fn span(location: &Location<'_>, offset: i64, len: usize) -> Option<(i64, i64)> {
+fn span(location: &TargetLocation<'_>, offset: i64, len: usize) -> Option<(i64, i64)> {
     if len == 0 {
         return None;
     }
@@ -339,8 +339,8 @@ mod tests {
     use super::*;
     use heddle_datatype::{Form, types};
 
-    fn location(count: i64, datatype: &Datatype) -> Location<'_> {
-        Location { rank: 0, disp: 0, count, datatype }
+    fn location(count: i64, datatype: &Datatype) -> TargetLocation<'_> {
+        TargetLocation { rank: 0, disp: 0, count, datatype }
     }
 
     #[test]

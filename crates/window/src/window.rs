@@ -5,7 +5,7 @@ use crate::attach;
 use crate::exposure;
 use crate::far::{Far, Part, Peer};
 use crate::machine::Machine;
-use crate::offer::{Draft, Offer};
+use crate::offer::{Draft, WindowOffer};
 use crate::plan::Plan;
 use crate::processes::Processes;
 use crate::remote::Remote;
@@ -49,7 +49,7 @@ impl Window {
     ///
     /// # Panics
     /// If there is not an offer for each process.
-    pub fn new(domain: &'static Domain, plan: Plan, draft: Draft, offers: &[Offer]) -> Result<Window> {
+    pub fn new(domain: &'static Domain, plan: Plan, draft: Draft, offers: &[WindowOffer]) -> Result<Window> {
         let Plan { processes, rank, dynamic, private, number, lock } = plan;
         assert_eq!(processes.len(), offers.len(), "an offer for each process");
         let Draft { control, memory, base: own_base, .. } = draft;
@@ -70,8 +70,9 @@ impl Window {
         let far = if processes.iter().all(|process| is_here(*process)) {
             None
         } else {
-            let peer =
-                |(offer, process): (&Offer, &u32)| (!is_here(*process)).then(|| Peer::new(*process, offer));
+            let peer = |(offer, process): (&WindowOffer, &u32)| {
+                (!is_here(*process)).then(|| Peer::new(*process, offer))
+            };
             let own = &targets[rank];
             Some(Far::new(domain, number, offers.iter().zip(&processes).map(peer).collect(), |counts| {
                 Part {
@@ -86,7 +87,7 @@ impl Window {
             })?)
         };
         let count = processes.len();
-        let elements = |offer: &Offer| offer.elements(far.is_some());
+        let elements = |offer: &WindowOffer| offer.elements(far.is_some());
         let layout = lock.layout(&offers.iter().map(elements).collect::<Vec<_>>());
         Ok(Window {
             targets: targets.into(),
@@ -195,7 +196,7 @@ impl Window {
     }
 
     /// Says how the other processes have [exposed](Self::exposed) their memory.
-    pub fn know_exposed(&mut self, told: &[Offer]) {
+    pub fn know_exposed(&mut self, told: &[WindowOffer]) {
         self.remote.all_far_mut().into_iter().for_each(|far| far.know_exposed(told));
     }
 

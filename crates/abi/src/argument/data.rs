@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use heddle_comm::buffer::{Buffer, check_address, check_count};
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::{c_int, c_void};
@@ -22,7 +22,7 @@ pub(crate) unsafe fn buffer(
     address: *const c_void,
     count: i64,
     datatype: DatatypeHandle,
-) -> Result<(TypeRef, Buffer)> {
+) -> Result<(TypeInUse, Buffer)> {
     let datatype = datatype::for_communication(datatype.0)?;
     let address = address.cast::<u8>();
     check_address(address, check_count(count, &datatype)?, &datatype)?;
@@ -47,7 +47,7 @@ pub(crate) unsafe fn buffer_for(
     address: *const c_void,
     count: i64,
     datatype: DatatypeHandle,
-) -> Result<(TypeRef, Buffer)> {
+) -> Result<(TypeInUse, Buffer)> {
     // SAFETY: the caller promises the same.
     match unsafe { buffer(address, count, datatype) } {
         Ok(found) => Ok(found),
@@ -56,7 +56,7 @@ pub(crate) unsafe fn buffer_for(
 }
 
 #[cold]
-fn nothing(peer: c_int, count: i64, datatype: DatatypeHandle, error: Error) -> Result<(TypeRef, Buffer)> {
+fn nothing(peer: c_int, count: i64, datatype: DatatypeHandle, error: Error) -> Result<(TypeInUse, Buffer)> {
     if peer != mpi::MPI_PROC_NULL || count != 0 || datatype != DatatypeHandle::NULL {
         return Err(error);
     }

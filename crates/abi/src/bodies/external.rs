@@ -2,7 +2,7 @@
 
 use crate::argument::{Callback, Out, StatusOut, bytes_of, is_cancelled, set_bytes, set_cancelled, status};
 use crate::error::{Error, Result};
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_comm::program::ProgramFunction;
 use heddle_p2p::request::{Attachment, Canceller, Outcome};
 use heddle_spec::Status;
@@ -145,7 +145,7 @@ pub(crate) fn status_set_elements_x(status: StatusOut, datatype: DatatypeHandle,
 }
 
 /// The bytes that `elements` basic elements take: whole items, and a part of one.
-fn bytes_of_elements(datatype: &TypeRef, count: i64) -> Option<i64> {
+fn bytes_of_elements(datatype: &TypeInUse, count: i64) -> Option<i64> {
     let per_item = datatype.basic_elements();
     if count < 0 || per_item == 0 {
         return (count == 0).then_some(0);

@@ -6,7 +6,7 @@ use crate::entry::Express;
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::buffer::Buffer;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::info;
 use heddle_p2p::Attempt;
 use heddle_spec::constants::{MPI_ANY_TAG, MPI_ERR_ARG, MPI_ERR_COUNT};
@@ -20,7 +20,7 @@ fn divided(
     partitions: c_int,
     count: i64,
     datatype: DatatypeHandle,
-) -> Result<(TypeRef, Buffer, usize)> {
+) -> Result<(TypeInUse, Buffer, usize)> {
     let number = heddle_p2p::check_partitions(partitions)?;
     let all = count.checked_mul(i64::from(partitions)).ok_or_else(|| {
         let message = format!("{partitions} partitions of {count} elements are more than can be addressed");

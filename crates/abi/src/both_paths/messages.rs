@@ -15,7 +15,7 @@ use heddle_spec::handle::RequestHandle;
 use std::fmt::Write;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Function {
+enum MessageFunction {
     Send,
     Rsend,
     Isend,
@@ -26,7 +26,7 @@ enum Function {
     Iprobe,
 }
 
-use Function::{Iprobe, Irecv, Irsend, Isend, Recv, Rsend, Send, Sendrecv};
+use MessageFunction::{Iprobe, Irecv, Irsend, Isend, Recv, Rsend, Send, Sendrecv};
 
 /// When the message comes that a receive wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ struct Direction {
 /// A call of rank 0, and what goes on around it.
 #[derive(Debug)]
 pub(super) struct Message {
-    function: Function,
+    function: MessageFunction,
     send: Direction,
     receive: Direction,
     comm: Comm,

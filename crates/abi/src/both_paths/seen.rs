@@ -2,7 +2,7 @@
 
 use super::stage::GARBAGE;
 use crate::error::Error;
-use heddle_model::counters::{Event, events_here};
+use heddle_model::counters::{CountedEvent, events_here};
 use heddle_p2p::request::{Outcome, SEND_DONE};
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
@@ -40,15 +40,15 @@ pub(super) fn changes(before: &[u8], now: &[u8]) -> String {
     changed.map(|(i, (_, now))| format!("{i}:{now:02x} ")).collect()
 }
 
-const EVENTS: [Event; 8] = [
-    Event::RequestTaken,
-    Event::RequestReleased,
-    Event::Unexpected,
-    Event::UnexpectedTaken,
-    Event::Throttle,
-    Event::ThrottledSend,
-    Event::RemoteCopy,
-    Event::ServedCopy,
+const EVENTS: [CountedEvent; 8] = [
+    CountedEvent::RequestTaken,
+    CountedEvent::RequestReleased,
+    CountedEvent::Unexpected,
+    CountedEvent::UnexpectedTaken,
+    CountedEvent::Throttle,
+    CountedEvent::ThrottledSend,
+    CountedEvent::RemoteCopy,
+    CountedEvent::ServedCopy,
 ];
 
 /// Events that the paths have to count alike, in the calling thread.
@@ -71,6 +71,6 @@ impl Counted {
 
     /// How many messages came before their receives.
     pub(super) fn unexpected_since(&self) -> u64 {
-        events_here(Event::Unexpected) - self.0[2]
+        events_here(CountedEvent::Unexpected) - self.0[2]
     }
 }

@@ -4,7 +4,7 @@ use crate::argument::{Out, StatusOut};
 use crate::bodies::{comm, datatype, rma};
 use heddle_comm::CommRef;
 use heddle_datatype::Form;
-use heddle_ranks::Rank;
+use heddle_ranks::PlayedRank;
 use heddle_rma::WinRef;
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
@@ -169,7 +169,7 @@ pub(super) fn status_unless(ignored: bool, status: &mut Status) -> StatusOut {
 
 /// Does something in another thread of the rank: a thread that frees an object forgets that it used it last.
 fn in_another_thread(task: impl FnOnce() + Send) {
-    let rank = Rank::here();
+    let rank = PlayedRank::here();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             rank.join();

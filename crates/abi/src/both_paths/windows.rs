@@ -19,7 +19,7 @@ use std::ffi::c_void;
 use std::fmt::Write;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Function {
+enum WindowFunction {
     Put,
     Get,
     Accumulate,
@@ -29,7 +29,7 @@ enum Function {
     FlushLocal,
 }
 
-use Function::{Accumulate, CompareAndSwap, FetchAndOp, Flush, FlushLocal, Get, Put};
+use WindowFunction::{Accumulate, CompareAndSwap, FetchAndOp, Flush, FlushLocal, Get, Put};
 
 /// The epoch in which rank 0 calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ enum Epoch {
 /// A call of rank 0.
 #[derive(Debug)]
 pub(super) struct Access {
-    function: Function,
+    function: WindowFunction,
     win: Win,
     /// True if rank 0 has used the window last.
     used_last: bool,

@@ -51,7 +51,7 @@ fn word_name(rank: u32, index: usize) -> String {
 
 /// A process as its launcher describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Joining {
+pub(crate) struct ExternalJoining {
     pub(crate) rank: u32,
     pub(crate) size: u32,
     /// The number of the program on the launcher's command line.
@@ -60,9 +60,9 @@ pub(crate) struct Joining {
     pub(crate) beside: Option<Vec<u32>>,
 }
 
-impl Joining {
+impl ExternalJoining {
     /// Takes the connection over which the launcher has said this.
-    pub(crate) fn over(self, connection: impl Connection + 'static) -> Joining {
+    pub(crate) fn over(self, connection: impl Connection + 'static) -> ExternalJoining {
         hold(connection);
         self
     }
@@ -76,7 +76,7 @@ impl Joining {
     }
 
     pub(crate) fn join(self) -> Result<World, BootstrapError> {
-        let Joining { rank, size, appnum, beside } = self;
+        let ExternalJoining { rank, size, appnum, beside } = self;
         let beside = beside.unwrap_or_else(|| (0..size).collect());
         let slot = beside.iter().take_while(|&&other| other < rank).count() as u32;
         let slots = beside.len() as u32;
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn ranks_of_two_machines_exchange_words_and_meet_at_the_end() {
         let (to, reports) = channel();
-        let joining = Joining { rank: 0, size: 2, appnum: None, beside: None }.over(Reporting(to));
+        let joining = ExternalJoining { rank: 0, size: 2, appnum: None, beside: None }.over(Reporting(to));
         assert_eq!(joining.spans_machines(), None);
         joining.publish(5, "word").expect("it is put");
         let world = joining.join().expect("a world");

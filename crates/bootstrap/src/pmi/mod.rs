@@ -18,7 +18,7 @@ mod wire2;
 
 use crate::BootstrapError;
 use crate::builtin::env::{number, rank_and_size};
-use crate::external::Joining;
+use crate::external::ExternalJoining;
 use channel::Channel;
 pub(crate) use channel::Version;
 use std::ffi::OsString;
@@ -39,28 +39,28 @@ const JOB: &str = "PMI_JOBID";
 
 /// The variables of the launcher, read and checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Contract {
+pub(crate) struct PmiContract {
     rank: u32,
     size: u32,
     fd: RawFd,
     job: Option<String>,
 }
 
-impl Contract {
+impl PmiContract {
     /// Reads the variables through `lookup`; `None` when there is no `PMI_FD`.
     ///
     /// # Errors
     /// When a variable is missing or has an impossible value.
     pub(crate) fn read(
         lookup: impl Fn(&'static str) -> Option<OsString>,
-    ) -> Result<Option<Contract>, BootstrapError> {
+    ) -> Result<Option<PmiContract>, BootstrapError> {
         if lookup(FD).is_none() {
             return Ok(None);
         }
         let fd = number::<RawFd>(&lookup, FD, "an open descriptor's number, 0 or more", |fd| fd >= 0)?;
         let (rank, size) = rank_and_size(&lookup, (RANK, SIZE), i32::MAX as u32)?;
         let job = lookup(JOB).map(|job| job.to_string_lossy().into_owned()).filter(|job| !job.is_empty());
-        Ok(Some(Contract { rank, size, fd, job }))
+        Ok(Some(PmiContract { rank, size, fd, job }))
     }
 
     /// The versions of PMI to propose if none was asked for, the best one first.
@@ -73,7 +73,7 @@ impl Contract {
 ///
 /// # Errors
 /// When it does not answer as it should.
-pub(crate) fn begin(contract: &Contract, versions: &[Version]) -> Result<Joining, BootstrapError> {
+pub(crate) fn begin(contract: &PmiContract, versions: &[Version]) -> Result<ExternalJoining, BootstrapError> {
     let mut channel = Channel::open(contract.fd)?;
     match channel.agree(versions)? {
         Version::One => joining(contract, Wire1::begin(channel)?),
@@ -81,20 +81,20 @@ pub(crate) fn begin(contract: &Contract, versions: &[Version]) -> Result<Joining
     }
 }
 
-fn joining(contract: &Contract, mut wire: impl Wire) -> Result<Joining, BootstrapError> {
-    let &Contract { rank, size, .. } = contract;
+fn joining(contract: &PmiContract, mut wire: impl Wire) -> Result<ExternalJoining, BootstrapError> {
+    let &PmiContract { rank, size, .. } = contract;
     let appnum = wire.appnum()?;
     let words = wire.find(process_mapping::NAME)?;
     let beside = words.and_then(|words| process_mapping::ranks_beside(&words, rank, size));
-    Ok(Joining { rank, size, appnum, beside }.over(wire))
+    Ok(ExternalJoining { rank, size, appnum, beside }.over(wire))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(set: &[(&'static str, &str)]) -> Result<Option<Contract>, BootstrapError> {
-        Contract::read(|name| set.iter().find(|(n, _)| *n == name).map(|(_, value)| OsString::from(value)))
+    fn read(set: &[(&'static str, &str)]) -> Result<Option<PmiContract>, BootstrapError> {
+        PmiContract::read(|name| set.iter().find(|(n, _)| *n == name).map(|(_, value)| OsString::from(value)))
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod layout;
 mod library;
 
 use crate::BootstrapError;
-use crate::external::Joining;
+use crate::external::ExternalJoining;
 use client::Client;
 
 /// The name of the job. The other variables are the library's.
@@ -23,7 +23,7 @@ pub const NAMESPACE: &str = "PMIX_NAMESPACE";
 ///
 /// # Errors
 /// When it cannot be reached, or does not say how large the job is.
-pub(crate) fn begin() -> Result<Joining, BootstrapError> {
+pub(crate) fn begin() -> Result<ExternalJoining, BootstrapError> {
     let client = Client::connect()?;
     let (rank, size) = (client.rank(), client.size()?);
     if rank >= size {
@@ -32,7 +32,7 @@ pub(crate) fn begin() -> Result<Joining, BootstrapError> {
         });
     }
     let beside = client.local_peers().and_then(|peers| ranks_in(&peers, rank, size));
-    Ok(Joining { rank, size, appnum: client.appnum(), beside }.over(client))
+    Ok(ExternalJoining { rank, size, appnum: client.appnum(), beside }.over(client))
 }
 
 /// The ranks that a list of the launcher names, in ascending order; `None` if they are not ranks of the job,

@@ -9,7 +9,7 @@ use heddle_message::buffer::Buffer;
 use heddle_message::served_copy::ServedCopy;
 use heddle_platform::hint::spin_loop;
 use heddle_spec::constants as mpi;
-use heddle_transport::Direction;
+use heddle_transport::CopyDirection;
 
 /// The number of looks at a cell before the thread makes progress meanwhile: about the time of an answer from
 /// the other end of the machine.
@@ -132,7 +132,7 @@ impl Rounds<'_> {
         let address = address.wrapping_add(source.offset as u64);
         let copied = self.blackboard.copy_exposed(source.rank, address, room).is_ok();
         if !copied {
-            self.leave_copy_to_owner(source, address, (Direction::Read, room), messages);
+            self.leave_copy_to_owner(source, address, (CopyDirection::Read, room), messages);
         }
         copied
     }
@@ -153,7 +153,7 @@ impl Rounds<'_> {
             let address = address.wrapping_add(destination.offset as u64);
             let copied = self.blackboard.copy_to_exposed(destination.rank, address, data).is_ok();
             if !copied {
-                self.leave_copy_to_owner(destination, address, (Direction::Write, data), messages);
+                self.leave_copy_to_owner(destination, address, (CopyDirection::Write, data), messages);
             }
             copied
         })
@@ -166,7 +166,7 @@ impl Rounds<'_> {
         &self,
         owner: &Source,
         address: u64,
-        (direction, buffer): (Direction, &Buffer),
+        (direction, buffer): (CopyDirection, &Buffer),
         messages: &mut Messages,
     ) {
         let peer = self.blackboard.process(owner.rank) as usize;

@@ -8,7 +8,7 @@ use super::subgroup::{Leaders, Subgroup};
 use crate::data::Reduction;
 use heddle_blackboard::Blackboard;
 use heddle_comm::machines::Machines;
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_settings::Algorithm;
 
 impl<'a> Conversation<'a> {
@@ -44,7 +44,7 @@ impl<'a> Conversation<'a> {
         if !algorithm.allows_leaders(is_quicker) || !may(machines) {
             return None;
         }
-        counters::count(Event::LeaderCollective, 1);
+        counters::count(CountedEvent::LeaderCollective, 1);
         Some(machines)
     }
 

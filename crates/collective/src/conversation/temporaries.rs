@@ -2,12 +2,12 @@
 
 use super::description::Conversation;
 use crate::data::{Elements, Memory, Reduction};
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::Result;
 use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
 
-static BYTE: TypeRef = TypeRef::predefined(&types::MPI_BYTE);
+static BYTE: TypeInUse = TypeInUse::predefined(&types::MPI_BYTE);
 
 impl Conversation<'_> {
     /// Room for `count` elements, which lives as long as the operation, aligned for every basic type. The
@@ -15,7 +15,7 @@ impl Conversation<'_> {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub(crate) fn temporary<'d>(&mut self, datatype: &'d TypeRef, count: i64) -> Result<Elements<'d>> {
+    pub(crate) fn temporary<'d>(&mut self, datatype: &'d TypeInUse, count: i64) -> Result<Elements<'d>> {
         let (memory, address) = Memory::for_elements(datatype, count)?;
         self.memory.push(memory);
         // SAFETY: the memory has room for the elements, and lives as long as the operation.

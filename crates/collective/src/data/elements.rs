@@ -1,6 +1,6 @@
 //! The program's data: arrays of elements, and blocks of them for the ranks.
 
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::{Buffer, check_address, check_count};
 use heddle_spec::constants as mpi;
@@ -10,7 +10,7 @@ use heddle_spec::constants as mpi;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elements<'a> {
     address: *mut u8,
-    datatype: &'a TypeRef,
+    datatype: &'a TypeInUse,
 }
 
 impl<'a> Elements<'a> {
@@ -18,7 +18,7 @@ impl<'a> Elements<'a> {
     ///
     /// # Safety
     /// All elements that will be asked of it are valid.
-    pub(crate) unsafe fn new(address: *mut u8, datatype: &'a TypeRef) -> Elements<'a> {
+    pub(crate) unsafe fn new(address: *mut u8, datatype: &'a TypeInUse) -> Elements<'a> {
         Elements { address, datatype }
     }
 
@@ -26,7 +26,7 @@ impl<'a> Elements<'a> {
         self.address
     }
 
-    pub(crate) fn datatype(self) -> &'a TypeRef {
+    pub(crate) fn datatype(self) -> &'a TypeInUse {
         self.datatype
     }
 
@@ -61,7 +61,7 @@ impl<'a> Part<'a> {
     /// # Safety
     /// The elements of every block that the operation has in this memory are valid for it:
     /// for reads if it sends them, for writes if it receives them.
-    pub unsafe fn new(address: *mut u8, count: i64, datatype: &'a TypeRef) -> Result<Part<'a>> {
+    pub unsafe fn new(address: *mut u8, count: i64, datatype: &'a TypeInUse) -> Result<Part<'a>> {
         let bytes = check_count(count, datatype)?;
         check_address(address, bytes, datatype)?;
         Ok(Part { elements: Elements { address, datatype }, count })
@@ -130,7 +130,7 @@ impl<'a> Parts<'a> {
         address: *mut u8,
         counts: &'a [i64],
         displs: &'a [i64],
-        datatype: &'a TypeRef,
+        datatype: &'a TypeInUse,
     ) -> Result<Parts<'a>> {
         let elements = Elements { address, datatype };
         for (&count, &displ) in counts.iter().zip(displs) {
@@ -147,7 +147,7 @@ pub struct TypedParts<'a> {
     address: *mut u8,
     counts: &'a [i64],
     displs: &'a [i64],
-    datatypes: &'a [TypeRef],
+    datatypes: &'a [TypeInUse],
 }
 
 impl<'a> TypedParts<'a> {
@@ -162,7 +162,7 @@ impl<'a> TypedParts<'a> {
         address: *mut u8,
         counts: &'a [i64],
         displs: &'a [i64],
-        datatypes: &'a [TypeRef],
+        datatypes: &'a [TypeInUse],
     ) -> Result<TypedParts<'a>> {
         for ((&count, &displ), datatype) in counts.iter().zip(displs).zip(datatypes) {
             let bytes = check_count(count, datatype)?;
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn wrong_counts_and_addresses_are_errors() {
-        let int = TypeRef::predefined(&types::MPI_INT);
+        let int = TypeInUse::predefined(&types::MPI_INT);
         let code = |address, count| {
             // SAFETY: nothing is read or written.
             unsafe { Part::new(address, count, &int) }.map(|_| ()).map_err(|error| error.code())

@@ -1,6 +1,6 @@
 //! Memory of the library that lives as long as an operation.
 
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::{Error, Result};
 use heddle_spec::constants as mpi;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -34,7 +34,7 @@ impl Memory {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub(crate) fn for_elements(datatype: &TypeRef, count: i64) -> Result<(Memory, *mut u8)> {
+    pub(crate) fn for_elements(datatype: &TypeInUse, count: i64) -> Result<(Memory, *mut u8)> {
         let new = || {
             let (low, high) = span(datatype, count)?;
             let memory = Memory::new((high - low) as usize, !datatype.is_contiguous())?;
@@ -57,7 +57,7 @@ impl Drop for Memory {
 
 /// The bytes from the first to behind the last of the data of `count` elements, counted from the address of
 /// the first element; the start is rounded down so that aligning it aligns the element.
-fn span(datatype: &TypeRef, count: i64) -> Option<(i64, i64)> {
+fn span(datatype: &TypeInUse, count: i64) -> Option<(i64, i64)> {
     if count <= 0 || datatype.size() == 0 {
         return Some((0, 0));
     }
@@ -70,7 +70,7 @@ fn span(datatype: &TypeRef, count: i64) -> Option<(i64, i64)> {
 }
 
 #[cold]
-fn no_memory(datatype: &TypeRef, count: i64) -> Error {
+fn no_memory(datatype: &TypeInUse, count: i64) -> Error {
     let message = format!(
         "there is no memory for a copy of {count} elements of {} bytes, which the operation needs",
         datatype.true_extent()
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn temporaries_are_aligned_and_large_enough() {
-        let double = TypeRef::predefined(&types::MPI_DOUBLE);
+        let double = TypeInUse::predefined(&types::MPI_DOUBLE);
         assert_eq!(span(&double, 3), Some((0, 24)));
         assert_eq!(span(&double, 0), Some((0, 0)));
         assert_eq!(span(&double, i64::MAX), None);

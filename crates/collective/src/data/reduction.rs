@@ -1,10 +1,10 @@
 //! Computing with an operator: `inout = in OP inout`.
 
 use super::elements::Elements;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::op::{OpRef, UserOp};
-use heddle_datatype::{Kernel, Table, kernel};
+use heddle_datatype::{Kernel, OperatorTable, kernel};
 use heddle_objects::table::Ref;
 use heddle_spec::constants as mpi;
 
@@ -12,7 +12,7 @@ use heddle_spec::constants as mpi;
 #[derive(Debug)]
 pub struct Reduction<'a> {
     op: &'a OpRef,
-    datatype: &'a TypeRef,
+    datatype: &'a TypeInUse,
     /// The handle that the program's function receives.
     handle: usize,
     kernel: Option<Kernel>,
@@ -23,11 +23,15 @@ impl<'a> Reduction<'a> {
     ///
     /// # Errors
     /// `MPI_ERR_OP` if the operator is not defined on the datatype.
-    pub fn new(op: &'a OpRef, datatype: &'a TypeRef, handle: usize) -> Result<Reduction<'a>> {
+    pub fn new(op: &'a OpRef, datatype: &'a TypeInUse, handle: usize) -> Result<Reduction<'a>> {
         let kernel = match op {
             OpRef::User(_) => None,
             OpRef::Predefined(op) if op.is_reduction() => {
-                let table = if heddle_settings::is_strict() { Table::Standard } else { Table::Reduction };
+                let table = if heddle_settings::is_strict() {
+                    OperatorTable::Standard
+                } else {
+                    OperatorTable::Reduction
+                };
                 let kernel = kernel(*op, datatype, table);
                 Some(kernel.map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?)
             }
@@ -43,7 +47,7 @@ impl<'a> Reduction<'a> {
         self.op.commutes()
     }
 
-    pub(crate) fn datatype(&self) -> &'a TypeRef {
+    pub(crate) fn datatype(&self) -> &'a TypeInUse {
         self.datatype
     }
 

@@ -16,7 +16,7 @@ use heddle_message::served_copy::ServedCopy;
 use heddle_p2p::Mode;
 use heddle_platform::allocate::reserve;
 use heddle_spec::constants as mpi;
-use heddle_transport::Direction;
+use heddle_transport::CopyDirection;
 
 /// The most messages in flight at once where a rank sends to all or receives from all.
 pub(crate) const BATCH: usize = 64;
@@ -158,7 +158,7 @@ impl Messages {
         let (vni, comm) = blackboard.owner();
         match copy.begin(blackboard.domain(), vni, comm) {
             Ok(id) => {
-                let expected = (copy.direction == Direction::Read).then_some(expected);
+                let expected = (copy.direction == CopyDirection::Read).then_some(expected);
                 self.pending.push((request::handle(id), expected));
             }
             Err(error) => self.fail(error),

@@ -2,14 +2,14 @@
 
 use heddle_collective::{Conversation, Part, bcast, begin, run, scatter};
 use heddle_comm::CommRef;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::Result;
 use heddle_datatype::types;
 use heddle_ranks::Ranks;
 use heddle_settings::{Algorithm, Collectives};
 use heddle_spec::constants::MPI_ERR_COUNT;
 
-static INT: TypeRef = TypeRef::predefined(&types::MPI_INT);
+static INT: TypeInUse = TypeInUse::predefined(&types::MPI_INT);
 
 const GIVEN: usize = 3;
 const WANTED: usize = 5;

@@ -4,16 +4,16 @@ use heddle_collective::{
     Conversation, Part, Reduction, allgather, allreduce, alltoall, bcast, exscan, gather, reduce,
     reduce_scatter, scan, scatter,
 };
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::Result;
-use heddle_comm::op::{Function, OPS, OpRef, UserOp};
+use heddle_comm::op::{OPS, OpFunction, OpRef, UserOp};
 use heddle_comm::program::ProgramFunction;
 use heddle_datatype::types;
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
-static INT: TypeRef = TypeRef::predefined(&types::MPI_INT);
+static INT: TypeInUse = TypeInUse::predefined(&types::MPI_INT);
 
 /// A number that no operation brings.
 const UNTOUCHED: i32 = i32::MIN;
@@ -86,7 +86,7 @@ unsafe extern "C" fn apply_then(input: *mut c_void, inout: *mut c_void, len: *mu
 /// Makes the operator whose operands must be in order; returns its handle.
 pub(crate) fn make_ordered_operator() -> usize {
     // SAFETY: the tests use the operator with arrays of `i32` only.
-    OPS.insert(unsafe { UserOp::new(Function::Int(ProgramFunction::new(apply_then)), false) })
+    OPS.insert(unsafe { UserOp::new(OpFunction::Int(ProgramFunction::new(apply_then)), false) })
 }
 
 impl Case {

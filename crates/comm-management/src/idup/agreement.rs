@@ -18,7 +18,7 @@ use crate::dup;
 use heddle_comm::error::Result;
 use heddle_comm::info::Entries;
 use heddle_comm::{Comm, CommRef};
-use heddle_message::context::{Choice, UNKNOWN, known};
+use heddle_message::context::{UNKNOWN, VniChoice, known};
 use heddle_message::domain::Domain;
 use heddle_message::request::{self, OutOfRequests, Outcome, RequestId, RequestKind};
 use heddle_message::vni::{SendArgs, Sequel};
@@ -32,7 +32,7 @@ struct Announcement {
     domain: &'static Domain,
     /// Complete when they have.
     gathering: RequestId,
-    mine: Choice,
+    mine: VniChoice,
     others: Arc<[AtomicU64]>,
     /// A message to each other member, still without the context, and its request. They are made while
     /// the communicator is in use.
@@ -54,7 +54,7 @@ impl fmt::Debug for Announcement {
 pub(super) fn lead(
     domain: &'static Domain,
     comm: &CommRef,
-    mine: Choice,
+    mine: VniChoice,
     hints: &Entries,
 ) -> Result<(usize, usize)> {
     let others = comm.size() - 1;
@@ -138,9 +138,9 @@ impl Sequel for Announcement {
     fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<(RequestId, Outcome)> {
         request::release(self.gathering);
         // Relaxed: the gathering's completion orders them.
-        let others = self.others.iter().map(|word| Choice::from_word(word.load(Ordering::Relaxed)));
+        let others = self.others.iter().map(|word| VniChoice::from_word(word.load(Ordering::Relaxed)));
         // The others wait for the leader's word, so it says that there is no context, too.
-        let context = self.domain.new_context(others.fold(self.mine, Choice::agreed)).unwrap_or(UNKNOWN);
+        let context = self.domain.new_context(others.fold(self.mine, VniChoice::agreed)).unwrap_or(UNKNOWN);
         for (id, args) in self.messages {
             args.buffer.write(0, &context.to_ne_bytes());
             send(id, args);

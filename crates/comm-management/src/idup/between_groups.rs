@@ -7,12 +7,12 @@
 use crate::insert::insert;
 use crate::intercomm::is_first;
 use heddle_collective::{Part, begin_with, tell_both_groups};
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::info::Entries;
 use heddle_comm::{COMMS, Comm, CommRef, KeptComm, lifetime};
 use heddle_datatype::types;
-use heddle_message::context::{Choice, Context, UNKNOWN, known};
+use heddle_message::context::{Context, UNKNOWN, VniChoice, known};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{Attachment, Outcome};
 use heddle_objects::table::Ref;
@@ -25,13 +25,13 @@ type Contexts = Arc<[AtomicU64; 2]>;
 
 /// The attachment of a duplication's request.
 #[derive(Debug)]
-struct Pending {
+struct PendingBetweenGroups {
     new: Ref<Comm>,
     contexts: Contexts,
     domain: &'static Domain,
 }
 
-impl Attachment for Pending {
+impl Attachment for PendingBetweenGroups {
     fn finish(&mut self, outcome: &mut Outcome) {
         self.read(outcome);
     }
@@ -65,14 +65,14 @@ pub(super) fn idup(comm: &CommRef, local: &KeptComm, hints: &Entries) -> Result<
     let first = is_first(&comm.group, &comm.peers);
     // The others wait for the words, so they say that there is no context, too.
     let make = |here: bool| {
-        let made = if here { domain.new_context(Choice::default()).ok() } else { None };
+        let made = if here { domain.new_context(VniChoice::default()).ok() } else { None };
         AtomicU64::new(made.unwrap_or(UNKNOWN))
     };
     let contexts: Contexts = Arc::new([make(first && comm.rank() == 0), make(comm.rank() == 0)]);
-    let word = TypeRef::predefined(&types::MPI_UINT64_T);
+    let word = TypeInUse::predefined(&types::MPI_UINT64_T);
     // SAFETY: the request's attachment keeps the words until it is complete.
     let words = unsafe { Part::new(contexts[0].as_ptr().cast(), 2, &word) }?;
-    let pending = Pending { new, contexts: contexts.clone(), domain };
+    let pending = PendingBetweenGroups { new, contexts: contexts.clone(), domain };
     let begun = begin_with(comm, |talk| tell_both_groups(talk, words, first), Box::new(pending));
     begun.map(|request| (handle, request)).inspect_err(|_| drop(COMMS.remove(handle)))
 }

@@ -17,7 +17,7 @@ use super::dup;
 use heddle_comm::error::Result;
 use heddle_comm::info::Entries;
 use heddle_comm::{Comm, CommRef, choice_of};
-use heddle_message::context::{Choice, UNKNOWN, known};
+use heddle_message::context::{UNKNOWN, VniChoice, known};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind};
 use heddle_message::vni::Vni;
@@ -67,7 +67,7 @@ pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
         return follow(domain, comm, id, tag::IDUP, &Entries::new());
     }
     // The others wait for the leader's word, so it says that there is no context, too.
-    let context = domain.new_context(Choice::default()).unwrap_or(UNKNOWN);
+    let context = domain.new_context(VniChoice::default()).unwrap_or(UNKNOWN);
     // All requests are taken first, so that either all members learn the context or none.
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
     let sends = request::take_many_detached(comm.size() - 1, comm.vni(), comm.handle(), RequestKind::Send)

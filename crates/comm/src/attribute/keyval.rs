@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The kinds of objects that carry attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum AttributeCarrier {
     /// Communicators.
     Comm,
     /// Datatypes.
@@ -50,7 +50,7 @@ pub enum Delete {
 #[derive(Debug)]
 pub struct Keyval {
     pub(super) number: i32,
-    target: Target,
+    target: AttributeCarrier,
     copy: Copy,
     delete: Delete,
     /// The program's extra state, an address.
@@ -78,7 +78,7 @@ fn keyvals() -> MutexGuard<'static, Keyvals> {
 ///
 /// # Errors
 /// `MPI_ERR_OTHER` after two billion keyvals.
-pub fn create(target: Target, copy: Copy, delete: Delete, state: usize) -> Result<i32> {
+pub fn create(target: AttributeCarrier, copy: Copy, delete: Delete, state: usize) -> Result<i32> {
     let mut keyvals = keyvals();
     let number = keyvals.next;
     let Some(next) = number.checked_add(1) else {
@@ -94,7 +94,7 @@ pub fn create(target: Target, copy: Copy, delete: Delete, state: usize) -> Resul
 ///
 /// # Errors
 /// `MPI_ERR_KEYVAL` if there is no such keyval for objects of this kind, or if it is one of the standard's.
-pub fn free(target: Target, number: &mut i32) -> Result<()> {
+pub fn free(target: AttributeCarrier, number: &mut i32) -> Result<()> {
     let mut keyvals = keyvals();
     match keyvals.live.get(number) {
         Some(keyval) if keyval.target == target => {
@@ -118,7 +118,7 @@ pub fn free(target: Target, number: &mut i32) -> Result<()> {
 }
 
 /// The live keyval with a number.
-pub(super) fn find(target: Target, number: i32) -> Result<Arc<Keyval>> {
+pub(super) fn find(target: AttributeCarrier, number: i32) -> Result<Arc<Keyval>> {
     match keyvals().live.get(&number) {
         Some(keyval) if keyval.target == target => Ok(keyval.clone()),
         _ => Err(unknown(target, number)),
@@ -126,11 +126,11 @@ pub(super) fn find(target: Target, number: i32) -> Result<Arc<Keyval>> {
 }
 
 #[cold]
-fn unknown(target: Target, number: i32) -> Error {
+fn unknown(target: AttributeCarrier, number: i32) -> Error {
     let objects = match target {
-        Target::Comm => "communicators",
-        Target::Type => "datatypes",
-        Target::Win => "windows",
+        AttributeCarrier::Comm => "communicators",
+        AttributeCarrier::Type => "datatypes",
+        AttributeCarrier::Win => "windows",
     };
     let known = mpi::KEYVALS.iter().find(|(_, known)| *known == number).map(|(name, _)| *name);
     let message = match known {
@@ -142,7 +142,7 @@ fn unknown(target: Target, number: i32) -> Error {
 }
 
 impl Keyval {
-    pub(super) fn is(&self, target: Target, number: i32) -> bool {
+    pub(super) fn is(&self, target: AttributeCarrier, number: i32) -> bool {
         self.number == number && self.target == target
     }
 

@@ -17,7 +17,7 @@
 mod keyval;
 mod predefined;
 
-pub use keyval::{Copy, CopyFunction, Delete, DeleteFunction, Keyval, Target, create, free};
+pub use keyval::{AttributeCarrier, Copy, CopyFunction, Delete, DeleteFunction, Keyval, create, free};
 pub use predefined::{Predefined, of_communicator};
 
 use crate::error::{Error, Result};
@@ -41,7 +41,7 @@ impl Attributes {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, target: Target, number: i32) -> Option<Attribute> {
+    fn find(&self, target: AttributeCarrier, number: i32) -> Option<Attribute> {
         let fits = |attribute: &&Attribute| attribute.keyval.is(target, number);
         self.lock().iter().find(fits).cloned()
     }
@@ -63,7 +63,7 @@ impl Attributes {
     ///
     /// # Errors
     /// `MPI_ERR_KEYVAL` if there is no such keyval for objects of this kind.
-    pub fn get(&self, target: Target, number: i32) -> Result<Option<usize>> {
+    pub fn get(&self, target: AttributeCarrier, number: i32) -> Result<Option<usize>> {
         match self.find(target, number) {
             Some(attribute) => Ok(Some(attribute.value)),
             None => keyval::find(target, number).map(|_| None),
@@ -74,7 +74,7 @@ impl Attributes {
     ///
     /// # Errors
     /// `MPI_ERR_KEYVAL`; the error of the delete callback of the old value, which then stays.
-    pub fn set(&self, target: Target, handle: usize, number: i32, value: usize) -> Result<()> {
+    pub fn set(&self, target: AttributeCarrier, handle: usize, number: i32, value: usize) -> Result<()> {
         let keyval = match self.find(target, number) {
             Some(old) => old.keyval,
             None => keyval::find(target, number)?,
@@ -90,7 +90,7 @@ impl Attributes {
     ///
     /// # Errors
     /// `MPI_ERR_KEYVAL` if there is no such keyval, or no value with it; the error of the delete callback.
-    pub fn delete(&self, target: Target, handle: usize, number: i32) -> Result<()> {
+    pub fn delete(&self, target: AttributeCarrier, handle: usize, number: i32) -> Result<()> {
         let keyval = match self.find(target, number) {
             Some(attribute) => attribute.keyval,
             None => keyval::find(target, number)?,
@@ -185,7 +185,8 @@ mod tests {
 
     fn keyval(copy: Copy, log: &mut Log) -> i32 {
         let state = std::ptr::from_mut(log).expose_provenance();
-        create(Target::Comm, copy, Delete::Call(ProgramFunction::new(log_delete)), state).expect("room")
+        create(AttributeCarrier::Comm, copy, Delete::Call(ProgramFunction::new(log_delete)), state)
+            .expect("room")
     }
 
     #[test]
@@ -198,21 +199,21 @@ mod tests {
         );
         let (old, new) = (Attributes::default(), Attributes::default());
         for (key, value) in [(next, 10), (never, 20), (always, 30), (next, 40)] {
-            old.set(Target::Comm, 1, key, value).expect("valid");
+            old.set(AttributeCarrier::Comm, 1, key, value).expect("valid");
         }
         assert_eq!(log.deleted, [10], "setting again deletes");
         old.copy_all(1, &new).expect("no failure");
-        assert_eq!(new.get(Target::Comm, next).expect("valid"), Some(41));
-        assert_eq!(new.get(Target::Comm, never).expect("valid"), None);
-        assert_eq!(new.get(Target::Comm, always).expect("valid"), Some(30));
-        old.set(Target::Comm, 1, next, 41).expect("valid");
+        assert_eq!(new.get(AttributeCarrier::Comm, next).expect("valid"), Some(41));
+        assert_eq!(new.get(AttributeCarrier::Comm, never).expect("valid"), None);
+        assert_eq!(new.get(AttributeCarrier::Comm, always).expect("valid"), Some(30));
+        old.set(AttributeCarrier::Comm, 1, next, 41).expect("valid");
         old.delete_all(1).expect("no failure");
         assert_eq!(log.deleted, [10, 40, 41, 30, 20], "the last set first");
         let mut number = next;
-        free(Target::Comm, &mut number).expect("live");
+        free(AttributeCarrier::Comm, &mut number).expect("live");
         assert_eq!(number, mpi::MPI_KEYVAL_INVALID);
-        assert_eq!(new.get(Target::Comm, next).expect("still in use"), Some(41));
-        assert_eq!(old.get(Target::Comm, next).expect_err("gone").code(), mpi::MPI_ERR_KEYVAL);
+        assert_eq!(new.get(AttributeCarrier::Comm, next).expect("still in use"), Some(41));
+        assert_eq!(old.get(AttributeCarrier::Comm, next).expect_err("gone").code(), mpi::MPI_ERR_KEYVAL);
         new.delete_all(2).expect("no failure");
         assert_eq!(log.deleted[5..], [41, 30]);
     }
@@ -222,15 +223,18 @@ mod tests {
         let mut log = Log { refuse: true, ..Log::default() };
         let key = keyval(Copy::Call(ProgramFunction::new(copy_next)), &mut log);
         let attributes = Attributes::default();
-        attributes.set(Target::Comm, 1, key, 99).expect("valid");
-        assert_eq!(attributes.delete(Target::Comm, 1, key).expect_err("refused").code(), 55);
-        assert_eq!(attributes.set(Target::Comm, 1, key, 1).expect_err("refused").code(), 55);
+        attributes.set(AttributeCarrier::Comm, 1, key, 99).expect("valid");
+        assert_eq!(attributes.delete(AttributeCarrier::Comm, 1, key).expect_err("refused").code(), 55);
+        assert_eq!(attributes.set(AttributeCarrier::Comm, 1, key, 1).expect_err("refused").code(), 55);
         assert_eq!(attributes.delete_all(1).expect_err("refused").code(), 55);
-        assert_eq!(attributes.get(Target::Comm, key).expect("valid"), Some(99), "nothing was lost");
+        assert_eq!(attributes.get(AttributeCarrier::Comm, key).expect("valid"), Some(99), "nothing was lost");
         assert_eq!(attributes.copy_all(1, &Attributes::default()).expect_err("refused").code(), 77);
         log.refuse = false;
-        attributes.delete(Target::Comm, 1, key).expect("no failure");
-        assert_eq!(attributes.delete(Target::Comm, 1, key).expect_err("none").code(), mpi::MPI_ERR_KEYVAL);
+        attributes.delete(AttributeCarrier::Comm, 1, key).expect("no failure");
+        assert_eq!(
+            attributes.delete(AttributeCarrier::Comm, 1, key).expect_err("none").code(),
+            mpi::MPI_ERR_KEYVAL
+        );
     }
 
     #[test]
@@ -239,16 +243,19 @@ mod tests {
         let mut key = keyval(Copy::Never, &mut log);
         let attributes = Attributes::default();
         for (target, number) in [
-            (Target::Type, key),
-            (Target::Comm, mpi::MPI_KEYVAL_INVALID),
-            (Target::Comm, mpi::MPI_TAG_UB),
-            (Target::Comm, key + 1_000_000),
+            (AttributeCarrier::Type, key),
+            (AttributeCarrier::Comm, mpi::MPI_KEYVAL_INVALID),
+            (AttributeCarrier::Comm, mpi::MPI_TAG_UB),
+            (AttributeCarrier::Comm, key + 1_000_000),
         ] {
             assert_eq!(attributes.get(target, number).expect_err("wrong").code(), mpi::MPI_ERR_KEYVAL);
             assert_eq!(attributes.set(target, 1, number, 1).expect_err("wrong").code(), mpi::MPI_ERR_KEYVAL);
         }
-        assert_eq!(free(Target::Win, &mut key).expect_err("wrong kind").code(), mpi::MPI_ERR_KEYVAL);
-        free(Target::Comm, &mut key).expect("live");
-        assert_eq!(free(Target::Comm, &mut key).expect_err("invalid").code(), mpi::MPI_ERR_KEYVAL);
+        assert_eq!(
+            free(AttributeCarrier::Win, &mut key).expect_err("wrong kind").code(),
+            mpi::MPI_ERR_KEYVAL
+        );
+        free(AttributeCarrier::Comm, &mut key).expect("live");
+        assert_eq!(free(AttributeCarrier::Comm, &mut key).expect_err("invalid").code(), mpi::MPI_ERR_KEYVAL);
     }
 }

@@ -8,7 +8,7 @@
 //! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking`, `mpi_assert_strict_persistent_collective_ordering` | `true`, `false` | none |
 //! | `mpi_assert_memory_alloc_kinds` | kinds of memory | `mpi_memory_alloc_kinds` has them alone |
 //!
-//! The hints that concern VNIs ([`Choice`]) take effect when a communicator is made, and only if every
+//! The hints that concern VNIs ([`VniChoice`]) take effect when a communicator is made, and only if every
 //! member gives the same value: a message in flight must not lose its VNI. `MPI_Comm_set_info` comes
 //! too late. It ignores `heddle_vni`, records a promise without any effect, and never withdraws a
 //! promise that is in effect.
@@ -17,7 +17,7 @@ use super::object::Comm;
 use crate::error::{Error, Result};
 use crate::info::Entries;
 use crate::memory_kinds;
-use heddle_message::context::{BrokenPromise, Choice, Plane};
+use heddle_message::context::{BrokenPromise, Plane, VniChoice};
 use heddle_message::domain::{self, Domain};
 use heddle_message::matching::Key;
 use heddle_settings::info_keys::{
@@ -64,7 +64,7 @@ impl Comm {
     /// All hints of the communicator, with the values in use.
     pub fn hints(&self) -> Entries {
         let vnis = domain::ever().map_or(1, |domain| domain.vnis().len());
-        let choice = Choice::in_force(self.context().id(Plane::PointToPoint), vnis);
+        let choice = VniChoice::in_force(self.context().id(Plane::PointToPoint), vnis);
         let known = self.info.lock().unwrap_or_else(PoisonError::into_inner);
         let promised = |promise: &str| {
             let noted = known.iter().any(|(key, value)| key == promise && value == "true");
@@ -89,15 +89,15 @@ impl Comm {
 }
 
 /// The meaning of a program's hints, for processes with `vnis` VNIs. Unknown values are ignored.
-pub fn choice_of(hints: &Entries, vnis: usize) -> Choice {
+pub fn choice_of(hints: &Entries, vnis: usize) -> VniChoice {
     let value = |key: &str| hints.iter().rfind(|(known, _)| known == key).map(|(_, value)| value.as_str());
     let vni: Option<u32> = value(VNI).and_then(|text| text.parse().ok());
     let vni = vni.filter(|vni| (*vni as usize) < vnis);
-    Choice::new(vni, value(NO_ANY_TAG) == Some("true"), value(NO_ANY_SOURCE) == Some("true"))
+    VniChoice::new(vni, value(NO_ANY_TAG) == Some("true"), value(NO_ANY_SOURCE) == Some("true"))
 }
 
 /// Returns true if a choice relies on the promise of this name.
-fn relies_on(choice: Choice, promise: &str) -> bool {
+fn relies_on(choice: VniChoice, promise: &str) -> bool {
     let (by_tag, by_source) = choice.sharded_by();
     by_tag && promise == NO_ANY_TAG || by_source && promise == NO_ANY_SOURCE
 }
@@ -148,14 +148,17 @@ mod tests {
     #[test]
     fn hints_are_read_and_nonsense_is_not() {
         let named = |text: &str| choice_of(&hints(&[(VNI, text)]), 4);
-        assert_eq!(named("3"), Choice::new(Some(3), false, false));
+        assert_eq!(named("3"), VniChoice::new(Some(3), false, false));
         for nonsense in ["4", "-1", "", "default", "one", "0x1", "99999999999"] {
-            assert_eq!(named(nonsense), Choice::default(), "{nonsense:?}");
+            assert_eq!(named(nonsense), VniChoice::default(), "{nonsense:?}");
         }
         assert_eq!(
             choice_of(&hints(&[(NO_ANY_TAG, "true"), (NO_ANY_SOURCE, "true")]), 4),
-            Choice::new(None, true, true)
+            VniChoice::new(None, true, true)
         );
-        assert_eq!(choice_of(&hints(&[(NO_ANY_TAG, "false"), (NO_ANY_SOURCE, "yes")]), 4), Choice::default());
+        assert_eq!(
+            choice_of(&hints(&[(NO_ANY_TAG, "false"), (NO_ANY_SOURCE, "yes")]), 4),
+            VniChoice::default()
+        );
     }
 }

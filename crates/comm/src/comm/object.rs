@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::machines::Machines;
 use crate::session::Session;
-use crate::topology::Topology;
-use heddle_blackboard::Place;
+use crate::topology::VirtualTopology;
+use heddle_blackboard::BoardPlace;
 use heddle_message::context::Context;
 use heddle_objects::table::{ObjectKind, Ref, Table};
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -35,11 +35,11 @@ pub struct Comm {
     /// Hints that do not concern VNIs, or came too late to take effect.
     pub info: Mutex<Vec<(String, String)>>,
     /// Virtual topology.
-    pub topology: Option<Topology>,
+    pub topology: Option<VirtualTopology>,
     /// The numbers of its collective operations.
     pub operations: Operations,
     /// Its blackboard.
-    pub blackboard: Place,
+    pub blackboard: BoardPlace,
     /// Its machines, if there are several, and leaders are of use. Its processes learn of them when they
     /// agree that it has no blackboard.
     pub machines: OnceLock<Box<Machines>>,
@@ -93,7 +93,7 @@ impl Comm {
             info: Mutex::default(),
             topology: None,
             operations: Operations::default(),
-            blackboard: Place::default(),
+            blackboard: BoardPlace::default(),
             machines: OnceLock::new(),
             bsend_buffer: Mutex::default(),
             offers: OnceLock::new(),

@@ -2,7 +2,7 @@
 
 use super::object::Comm;
 use crate::error::{Error, Result};
-use crate::topology::{Cartesian, Graph, Neighbour, Neighbours, Topology};
+use crate::topology::{Cartesian, Graph, Neighbour, Neighbours, VirtualTopology};
 use heddle_platform::allocate::reserve;
 use heddle_spec::constants as mpi;
 
@@ -10,9 +10,9 @@ impl Comm {
     /// `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH`, or `MPI_UNDEFINED`.
     pub fn topology_status(&self) -> i32 {
         match &self.topology {
-            Some(Topology::Cartesian(_)) => mpi::MPI_CART,
-            Some(Topology::Graph(_)) => mpi::MPI_GRAPH,
-            Some(Topology::Distributed(_)) => mpi::MPI_DIST_GRAPH,
+            Some(VirtualTopology::Cartesian(_)) => mpi::MPI_CART,
+            Some(VirtualTopology::Graph(_)) => mpi::MPI_GRAPH,
+            Some(VirtualTopology::Distributed(_)) => mpi::MPI_DIST_GRAPH,
             None => mpi::MPI_UNDEFINED,
         }
     }
@@ -23,7 +23,7 @@ impl Comm {
     /// `MPI_ERR_TOPOLOGY` if the communicator has none.
     pub fn cartesian(&self) -> Result<&Cartesian> {
         match &self.topology {
-            Some(Topology::Cartesian(grid)) => Ok(grid),
+            Some(VirtualTopology::Cartesian(grid)) => Ok(grid),
             _ => Err(missing("Cartesian topology", "MPI_Cart_create")),
         }
     }
@@ -34,7 +34,7 @@ impl Comm {
     /// `MPI_ERR_TOPOLOGY` if the communicator has none.
     pub fn graph(&self) -> Result<&Graph> {
         match &self.topology {
-            Some(Topology::Graph(graph)) => Ok(graph),
+            Some(VirtualTopology::Graph(graph)) => Ok(graph),
             _ => Err(missing("graph topology", "MPI_Graph_create")),
         }
     }
@@ -45,7 +45,7 @@ impl Comm {
     /// `MPI_ERR_TOPOLOGY` if the communicator has none.
     pub fn neighbours(&self) -> Result<&Neighbours> {
         match &self.topology {
-            Some(Topology::Distributed(neighbours)) => Ok(neighbours),
+            Some(VirtualTopology::Distributed(neighbours)) => Ok(neighbours),
             _ => Err(missing("distributed graph topology", "MPI_Dist_graph_create_adjacent")),
         }
     }
@@ -83,17 +83,17 @@ impl Comm {
     pub fn edges(&self) -> Result<Edges> {
         let rank = self.rank() as i32;
         let ((indegree, sources), (outdegree, destinations)) = match &self.topology {
-            Some(Topology::Cartesian(grid)) => {
+            Some(VirtualTopology::Cartesian(grid)) => {
                 let ranks = grid.neighbours(rank)?;
                 let crossed = (0..ranks.len()).map(|number| (number ^ 1, ranks[number ^ 1]));
                 ((ranks.len(), listed(crossed)?), (ranks.len(), listed(ranks.iter().copied().enumerate())?))
             }
-            Some(Topology::Graph(graph)) => {
+            Some(VirtualTopology::Graph(graph)) => {
                 let ranks = graph.neighbours(rank)?;
                 let ends = || listed(ranks.iter().copied().enumerate());
                 ((ranks.len(), ends()?), (ranks.len(), ends()?))
             }
-            Some(Topology::Distributed(neighbours)) => {
+            Some(VirtualTopology::Distributed(neighbours)) => {
                 let ends = |list: &[Neighbour]| listed(list.iter().map(|end| end.rank).enumerate());
                 let (sources, destinations) = (&neighbours.sources, &neighbours.destinations);
                 ((sources.len(), ends(sources)?), (destinations.len(), ends(destinations)?))

@@ -94,7 +94,7 @@ pub fn set_type_name(handle: usize, name: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attribute::{Copy, Delete, Target, create};
+    use crate::attribute::{AttributeCarrier, Copy, Delete, create};
 
     #[test]
     fn predefined_datatypes_have_names_and_attributes() {
@@ -109,11 +109,11 @@ mod tests {
         assert_eq!(type_name(mpi::MPI_DATATYPE_NULL).expect("named"), "MPI_DATATYPE_NULL");
         set_type_name(mpi::MPI_CHAR, "letter").expect("live");
         assert_eq!(type_name(mpi::MPI_CHAR).expect("live"), "letter");
-        let key = create(Target::Type, Copy::Always, Delete::Nothing, 0).expect("room");
+        let key = create(AttributeCarrier::Type, Copy::Always, Delete::Nothing, 0).expect("room");
         let attributes = of_type(mpi::MPI_CHAR).expect("live");
-        attributes.set(Target::Type, mpi::MPI_CHAR, key, 7).expect("valid");
+        attributes.set(AttributeCarrier::Type, mpi::MPI_CHAR, key, 7).expect("valid");
         let again = of_type(mpi::MPI_CHAR).expect("live");
-        assert_eq!(again.get(Target::Type, key).expect("valid"), Some(7));
+        assert_eq!(again.get(AttributeCarrier::Type, key).expect("valid"), Some(7));
         for wrong in [12, usize::MAX, mpi::MPI_COMM_WORLD] {
             assert_eq!(of_type(wrong).expect_err("none").code(), mpi::MPI_ERR_TYPE);
             assert_eq!(type_name(wrong).expect_err("none").code(), mpi::MPI_ERR_TYPE);

@@ -14,5 +14,5 @@ mod unnamed;
 
 pub use annotations::{TypeAttributes, of_type, set_type_name, type_name};
 pub use management::{dup, free, insert, not_made};
-pub use object::{DERIVED, KeptType, TypeObject, TypeRef, for_communication, from_handle, to_build_on};
+pub use object::{DERIVED, KeptType, TypeInUse, TypeObject, for_communication, from_handle, to_build_on};
 pub use unnamed::{f90_complex, f90_integer, f90_real, handle_of_unnamed};

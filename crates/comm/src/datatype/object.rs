@@ -27,15 +27,15 @@ pub static DERIVED: Table<TypeObject> = unsafe { Table::collected(ObjectKind::Da
 
 /// A datatype in use by a call, in the call's thread: predefined, or kept by a `Protection`.
 #[derive(Debug)]
-pub struct TypeRef {
+pub struct TypeInUse {
     datatype: NonNull<Datatype>,
     protection: Protection,
 }
 
 // SAFETY: a datatype is `Sync`; the call's thread protects it while other threads use it, and it never moves.
-unsafe impl Sync for TypeRef {}
+unsafe impl Sync for TypeInUse {}
 
-impl Deref for TypeRef {
+impl Deref for TypeInUse {
     type Target = Datatype;
 
     #[inline(always)]
@@ -45,13 +45,13 @@ impl Deref for TypeRef {
     }
 }
 
-impl AsRef<Datatype> for TypeRef {
+impl AsRef<Datatype> for TypeInUse {
     fn as_ref(&self) -> &Datatype {
         self
     }
 }
 
-impl Drop for TypeRef {
+impl Drop for TypeInUse {
     #[inline(always)]
     fn drop(&mut self) {
         if !self.protection.release() {
@@ -61,10 +61,10 @@ impl Drop for TypeRef {
     }
 }
 
-impl TypeRef {
+impl TypeInUse {
     /// A predefined datatype.
-    pub const fn predefined(datatype: &'static Datatype) -> TypeRef {
-        TypeRef { datatype: NonNull::from_ref(datatype), protection: Protection::NONE }
+    pub const fn predefined(datatype: &'static Datatype) -> TypeInUse {
+        TypeInUse { datatype: NonNull::from_ref(datatype), protection: Protection::NONE }
     }
 
     /// Its address, by which requests name it; for derived datatypes the address in their `Arc`.
@@ -107,15 +107,15 @@ impl KeptType {
 /// # Errors
 /// `MPI_ERR_TYPE` for anything that is not a live datatype's handle.
 #[inline(always)]
-pub fn from_handle(handle: usize) -> Result<TypeRef> {
+pub fn from_handle(handle: usize) -> Result<TypeInUse> {
     match heddle_datatype::predefined(handle) {
-        Some(datatype) => Ok(TypeRef::predefined(datatype)),
+        Some(datatype) => Ok(TypeInUse::predefined(datatype)),
         None => derived(handle),
     }
 }
 
 #[inline(always)]
-fn derived(handle: usize) -> Result<TypeRef> {
+fn derived(handle: usize) -> Result<TypeInUse> {
     match DERIVED.protected_before(handle, KeptSlot::Datatype) {
         Some(held) => Ok(held_type(held)),
         None => derived_anew(handle),
@@ -123,16 +123,16 @@ fn derived(handle: usize) -> Result<TypeRef> {
 }
 
 #[inline(always)]
-fn held_type(held: Protected<TypeObject>) -> TypeRef {
+fn held_type(held: Protected<TypeObject>) -> TypeInUse {
     // SAFETY: the protection keeps the object.
     let object = unsafe { held.value.as_ref() };
     // SAFETY: an `Arc` never leads to the null address.
     let datatype = unsafe { NonNull::new_unchecked(Arc::as_ptr(&object.datatype).cast_mut()) };
-    TypeRef { datatype, protection: held.protection }
+    TypeInUse { datatype, protection: held.protection }
 }
 
 #[inline(never)]
-fn derived_anew(handle: usize) -> Result<TypeRef> {
+fn derived_anew(handle: usize) -> Result<TypeInUse> {
     let held = DERIVED.protect_anew(handle, KeptSlot::Datatype).ok_or_else(|| bad_handle(handle))?;
     let counted = held.protection.is_counted();
     let datatype = held_type(held);
@@ -165,9 +165,9 @@ pub fn to_build_on(handle: usize) -> Result<heddle_datatype::TypeRef> {
 /// # Errors
 /// `MPI_ERR_TYPE`.
 #[inline(always)]
-pub fn for_communication(handle: usize) -> Result<TypeRef> {
+pub fn for_communication(handle: usize) -> Result<TypeInUse> {
     match heddle_datatype::predefined(handle) {
-        Some(datatype) => Ok(TypeRef::predefined(datatype)),
+        Some(datatype) => Ok(TypeInUse::predefined(datatype)),
         None => {
             let found = derived(handle)?;
             if found.is_committed() { Ok(found) } else { Err(not_committed()) }

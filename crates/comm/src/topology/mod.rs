@@ -20,7 +20,7 @@ pub use rank::bad_rank;
 
 /// The topology of a communicator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Topology {
+pub enum VirtualTopology {
     /// A grid.
     Cartesian(Cartesian),
     /// A graph that all processes know.

@@ -2,7 +2,7 @@
 //!
 //! A [`Kernel`] computes `inout = in OP inout` element by element. Buffers may be unaligned, as in
 //! packed messages, so elements are read as packed structures. That costs nothing on x86-64 and aarch64,
-//! and the compiler vectorises the loops. A [`Table`] says which operators a type has.
+//! and the compiler vectorises the loops. A [`OperatorTable`] says which operators a type has.
 
 mod computation;
 mod element;
@@ -18,7 +18,7 @@ use std::ptr;
 
 use thiserror::Error;
 
-use crate::basic::{Basic, BasicKind, Class};
+use crate::basic::{Basic, BasicKind, TypeClass};
 use crate::datatype::Datatype;
 pub use computation::Kernel;
 use element::{Complex, Packed};
@@ -27,7 +27,7 @@ use long_double::LongDouble;
 pub use op::Op;
 use operators::{And, BitAnd, BitOr, BitXor, Max, Min, Operator, Or, Product, Sum, Xor};
 use quad::Quad;
-pub use table::Table;
+pub use table::OperatorTable;
 
 /// Why a reduction is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -60,7 +60,7 @@ pub enum ReduceError {
 
 /// Returns true if the table has the operator on the type, and there is arithmetic for it on this platform.
 #[must_use]
-pub fn supports(op: Op, datatype: &Datatype, table: Table) -> bool {
+pub fn supports(op: Op, datatype: &Datatype, table: OperatorTable) -> bool {
     kernel(op, datatype, table).is_ok()
 }
 
@@ -68,7 +68,7 @@ pub fn supports(op: Op, datatype: &Datatype, table: Table) -> bool {
 ///
 /// # Errors
 /// A derived datatype; an operator that the table does not have on the type; a type without arithmetic here.
-pub fn kernel(op: Op, datatype: &Datatype, table: Table) -> Result<Kernel, ReduceError> {
+pub fn kernel(op: Op, datatype: &Datatype, table: OperatorTable) -> Result<Kernel, ReduceError> {
     let basic = datatype.predefined_basic().ok_or(ReduceError::Derived { op: op.name() })?;
     if !table.has(op, basic) {
         return Err(ReduceError::NotAllowed { op: op.name(), datatype: basic.name });
@@ -86,7 +86,7 @@ pub fn kernel(op: Op, datatype: &Datatype, table: Table) -> Result<Kernel, Reduc
 pub unsafe fn reduce(
     op: Op,
     datatype: &Datatype,
-    table: Table,
+    table: OperatorTable,
     input: *const u8,
     inout: *mut u8,
     count: usize,
@@ -123,7 +123,7 @@ unsafe fn keep(_input: *const u8, _inout: *mut u8, _count: usize) {}
 /// How an element is computed with: a C character is the integer that the compiler takes it for.
 fn computed_as(basic: &Basic) -> BasicKind {
     match basic.class {
-        Class::CCharacter if c_char::MIN != 0 => BasicKind::I8,
+        TypeClass::CCharacter if c_char::MIN != 0 => BasicKind::I8,
         _ => basic.kind,
     }
 }
@@ -143,7 +143,7 @@ fn select(op: Op, basic: &Basic) -> Option<Kernel> {
         Op::Lxor => logical::<Xor>(kind),
         Op::Minloc => pair::kernel::<pair::Least>(kind),
         Op::Maxloc => pair::kernel::<pair::Greatest>(kind),
-        Op::Replace if basic.class == Class::Pair => pair::kernel::<pair::Input>(kind),
+        Op::Replace if basic.class == TypeClass::Pair => pair::kernel::<pair::Input>(kind),
         Op::Replace => copying(kind),
         Op::NoOp => Some(keep),
     }

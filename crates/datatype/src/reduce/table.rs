@@ -5,11 +5,11 @@
 //! the same result, as a program found out that tried every operator on every type.
 
 use super::op::Op;
-use crate::basic::{Basic, BasicKind, Class};
+use crate::basic::{Basic, BasicKind, TypeClass};
 
 /// Which combinations of an operator and a type are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
+pub enum OperatorTable {
     /// The standard's, and the logical operators on `MPI_AINT` and its like.
     Standard,
     /// That of reductions in other libraries: `MPI_CHAR` is an integer.
@@ -19,15 +19,15 @@ pub enum Table {
     Accumulate,
 }
 
-impl Table {
+impl OperatorTable {
     /// Returns true if the table has the operator on the type.
     #[must_use]
     pub fn has(self, op: Op, basic: &Basic) -> bool {
         in_standard(op, basic.class)
             || match self {
-                Table::Standard => false,
-                Table::Reduction => on_characters(op, basic.class),
-                Table::Accumulate => {
+                OperatorTable::Standard => false,
+                OperatorTable::Reduction => on_characters(op, basic.class),
+                OperatorTable::Accumulate => {
                     on_characters(op, basic.class)
                         || on_fortran_characters(op, basic.class)
                         || on_fortran_integers(op, basic)
@@ -38,17 +38,19 @@ impl Table {
     /// Returns true if `MPI_Compare_and_swap` takes the type.
     #[must_use]
     pub fn can_be_compared(self, basic: &Basic) -> bool {
-        use Class::{Byte, CCharacter, CInteger, FortranCharacter, FortranInteger, Logical, MultiLanguage};
+        use TypeClass::{
+            Byte, CCharacter, CInteger, FortranCharacter, FortranInteger, Logical, MultiLanguage,
+        };
         match basic.class {
             CInteger | FortranInteger | Logical | MultiLanguage | Byte => true,
-            CCharacter | FortranCharacter => self == Table::Accumulate,
+            CCharacter | FortranCharacter => self == OperatorTable::Accumulate,
             _ => false,
         }
     }
 }
 
-fn in_standard(op: Op, class: Class) -> bool {
-    use Class::{Byte, CInteger, Complex, Floating, FortranInteger, Logical, MultiLanguage, Pair};
+fn in_standard(op: Op, class: TypeClass) -> bool {
+    use TypeClass::{Byte, CInteger, Complex, Floating, FortranInteger, Logical, MultiLanguage, Pair};
     match op {
         Op::Min | Op::Max => matches!(class, CInteger | FortranInteger | Floating | MultiLanguage),
         Op::Sum | Op::Prod => matches!(class, CInteger | FortranInteger | Floating | Complex | MultiLanguage),
@@ -59,18 +61,18 @@ fn in_standard(op: Op, class: Class) -> bool {
     }
 }
 
-fn on_characters(op: Op, class: Class) -> bool {
-    class == Class::CCharacter && !matches!(op, Op::Minloc | Op::Maxloc)
+fn on_characters(op: Op, class: TypeClass) -> bool {
+    class == TypeClass::CCharacter && !matches!(op, Op::Minloc | Op::Maxloc)
 }
 
 /// Without the smaller and the greater of two: the libraries disagree about characters above 127.
-fn on_fortran_characters(op: Op, class: Class) -> bool {
-    class == Class::FortranCharacter && !matches!(op, Op::Min | Op::Max | Op::Minloc | Op::Maxloc)
+fn on_fortran_characters(op: Op, class: TypeClass) -> bool {
+    class == TypeClass::FortranCharacter && !matches!(op, Op::Min | Op::Max | Op::Minloc | Op::Maxloc)
 }
 
 /// Open MPI refuses logical operators on `MPI_INTEGER` and `MPI_INTEGER4`, and lacks `MPI_INTEGER16`.
 fn on_fortran_integers(op: Op, basic: &Basic) -> bool {
     matches!(op, Op::Land | Op::Lor | Op::Lxor)
-        && basic.class == Class::FortranInteger
+        && basic.class == TypeClass::FortranInteger
         && matches!(basic.kind, BasicKind::I8 | BasicKind::I16 | BasicKind::I64)
 }

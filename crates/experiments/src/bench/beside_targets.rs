@@ -32,7 +32,7 @@ pub(crate) fn check(figures: &Figures<'_>, targets: &mut Vec<Target>) {
 mod tests {
     use super::{Beside, Key, MULTIPLE};
     use crate::bench::targets::tests::{row, verdict};
-    use crate::report::target::Verdict;
+    use crate::report::target::CheckResult;
 
     #[test]
     fn two_fifths_have_to_be_left() {
@@ -44,9 +44,9 @@ mod tests {
             ]
         };
         let what = "message rate beside computing threads, against";
-        assert_eq!(verdict(&rows(4.1), &format!("{what} none")), Verdict::Pass);
-        assert_eq!(verdict(&rows(3.9), &format!("{what} none")), Verdict::Fail);
-        assert_eq!(verdict(&rows(4.1), &format!("{what} peers")), Verdict::Fail);
-        assert_eq!(verdict(&rows(4.1), "message rate beside computing processes"), Verdict::NotMeasured);
+        assert_eq!(verdict(&rows(4.1), &format!("{what} none")), CheckResult::Pass);
+        assert_eq!(verdict(&rows(3.9), &format!("{what} none")), CheckResult::Fail);
+        assert_eq!(verdict(&rows(4.1), &format!("{what} peers")), CheckResult::Fail);
+        assert_eq!(verdict(&rows(4.1), "message rate beside computing processes"), CheckResult::NotMeasured);
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
 
 /// The part of the program's report that is used.
 #[derive(Debug, Deserialize)]
-struct Report {
+struct SearchReport {
     library: String,
     ranks: u32,
     threads: u32,
@@ -41,7 +41,7 @@ struct Report {
 
 /// The line of a run's output; `None` if it is no report of a run whose searches were all right.
 pub(crate) fn line(output: &str) -> Option<Line> {
-    let report: Report = serde_json::from_str(output).ok()?;
+    let report: SearchReport = serde_json::from_str(output).ok()?;
     if report.validated != report.searches {
         return None;
     }

@@ -54,7 +54,7 @@ struct Counted {
 
 /// The files that a run writes.
 #[derive(Debug, Serialize)]
-struct Results {
+struct CallgrindFiles {
     command: Vec<String>,
     started: String,
     machine: Machine,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
     let script = script(&args.participants.sources()?)?;
     let started = SystemTime::now();
     let folder = args.participants.folder("instructions", started)?;
-    let mut results = Results {
+    let mut results = CallgrindFiles {
         command: command_line(),
         started: utc(started),
         machine: Machine::read(),
@@ -157,7 +157,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// The results as a page of Markdown.
-fn render(results: &Results) -> String {
+fn render(results: &CallgrindFiles) -> String {
     let mut page = String::from("# Instructions of a call\n\n");
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
     let _ = writeln!(
@@ -200,7 +200,7 @@ fn render(results: &Results) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Count, Counted, Machine, Results, quoted, render};
+    use super::{CallgrindFiles, Count, Counted, Machine, quoted, render};
 
     fn counted(name: &str, instructions: f64) -> Counted {
         let count = Count { case: "isend".to_owned(), level: "single".to_owned(), instructions };
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_ratio_is_to_the_best_peer() {
-        let results = Results {
+        let results = CallgrindFiles {
             command: Vec::new(),
             started: "now".to_owned(),
             machine: Machine::read(),

@@ -50,7 +50,7 @@ use crate::harness::alternation::Failure;
 use crate::harness::folder::{exit_status, save};
 use crate::harness::machine::Machine;
 use crate::locks::{self, LocksArgs};
-use crate::report::target::{Verdict, count};
+use crate::report::target::{CheckResult, count};
 use crate::rma_locks::{self, RmaLocksArgs};
 
 /// Options of `heddle bench`.
@@ -173,7 +173,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     }
     conclude(&results);
     folder.announce();
-    let met = count(&results.targets, Verdict::Pass) == results.targets.len();
+    let met = count(&results.targets, CheckResult::Pass) == results.targets.len();
     Ok(exit_status(results.run.complete, met || !args.check))
 }
 
@@ -190,15 +190,15 @@ fn prepare(
 
 /// The last words on the terminal.
 fn conclude(results: &Results) {
-    for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {
+    for target in results.targets.iter().filter(|target| target.verdict == CheckResult::Fail) {
         println!("{}", target.miss());
     }
     let count = |verdict| count(&results.targets, verdict);
     println!(
         "targets: {} met, {} missed, {} not measured; launches that failed: {}",
-        count(Verdict::Pass),
-        count(Verdict::Fail),
-        count(Verdict::NotMeasured),
+        count(CheckResult::Pass),
+        count(CheckResult::Fail),
+        count(CheckResult::NotMeasured),
         results.failures.len()
     );
 }

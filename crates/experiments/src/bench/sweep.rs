@@ -87,7 +87,7 @@ pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
 
 /// The program's report.
 #[derive(Debug, Deserialize)]
-struct Report {
+struct SweepReport {
     library: String,
     ranks: u32,
     threads: u32,
@@ -100,7 +100,7 @@ struct Report {
 
 /// The line of a run's output; `None` without a report.
 pub(crate) fn line(output: &str, op: &str) -> Option<Line> {
-    let report: Report = output.lines().find_map(|line| serde_json::from_str(line).ok())?;
+    let report: SweepReport = output.lines().find_map(|line| serde_json::from_str(line).ok())?;
     let key = Key {
         op: op.to_owned(),
         ranks: report.ranks,

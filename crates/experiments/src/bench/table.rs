@@ -8,7 +8,7 @@ use super::figures::{best_peer, smaller_is_better};
 use super::library::HEDDLE;
 use super::record::{Figure, Results, Row};
 use crate::harness::rounds::median;
-use crate::report::target::{Target, Verdict, number, shown};
+use crate::report::target::{CheckResult, Target, number, shown};
 
 /// A column of a table.
 pub(super) struct Column {
@@ -93,9 +93,9 @@ fn targets(page: &mut String, targets: &[Target]) {
     page.push_str("## Targets\n\n| target | Heddle | limit | from | |\n|---|---:|---:|---|---|\n");
     for target in targets {
         let verdict = match target.verdict {
-            Verdict::Pass => "pass",
-            Verdict::Fail => "**FAIL**",
-            Verdict::NotMeasured => "not measured",
+            CheckResult::Pass => "pass",
+            CheckResult::Fail => "**FAIL**",
+            CheckResult::NotMeasured => "not measured",
         };
         let _ = writeln!(
             page,

@@ -99,7 +99,7 @@ pub(crate) mod tests {
     use super::{Key, MULTIPLE, Row, SINGLE, check};
     use crate::bench::figures::best_peer;
     use crate::bench::record::Figure;
-    use crate::report::target::Verdict;
+    use crate::report::target::CheckResult;
 
     /// A row in which every slowest thread has a share of 0.4.
     pub(crate) fn row(key: Key, unit: &str, values: &[(&str, f64)]) -> Row {
@@ -121,7 +121,7 @@ pub(crate) mod tests {
     }
 
     /// The verdict on the target whose text begins with `what`.
-    pub(crate) fn verdict(rows: &[Row], what: &str) -> Verdict {
+    pub(crate) fn verdict(rows: &[Row], what: &str) -> CheckResult {
         check(rows).iter().find(|target| target.what.starts_with(what)).expect("no such target").verdict
     }
 
@@ -129,9 +129,9 @@ pub(crate) mod tests {
     fn latency_is_compared_with_the_fastest_peer_at_single() {
         let peers = row(Key::new("latency", SINGLE, 8), "us", &[("a", 0.2), ("b", 0.1), ("heddle", 0.01)]);
         let with = |us| [peers.clone(), row(Key::new("latency", MULTIPLE, 8), "us", &[("heddle", us)])];
-        assert_eq!(verdict(&with(0.079), "latency 8 B, MULTIPLE, against"), Verdict::Pass);
-        assert_eq!(verdict(&with(0.081), "latency 8 B, MULTIPLE, against"), Verdict::Fail);
-        assert_eq!(verdict(&with(0.079), "latency 0 B"), Verdict::NotMeasured);
+        assert_eq!(verdict(&with(0.079), "latency 8 B, MULTIPLE, against"), CheckResult::Pass);
+        assert_eq!(verdict(&with(0.081), "latency 8 B, MULTIPLE, against"), CheckResult::Fail);
+        assert_eq!(verdict(&with(0.079), "latency 0 B"), CheckResult::NotMeasured);
     }
 
     #[test]
@@ -142,6 +142,6 @@ pub(crate) mod tests {
 
     #[test]
     fn nothing_measured_passes_nothing() {
-        assert!(check(&[]).iter().all(|target| target.verdict == Verdict::NotMeasured));
+        assert!(check(&[]).iter().all(|target| target.verdict == CheckResult::NotMeasured));
     }
 }

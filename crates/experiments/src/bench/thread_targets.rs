@@ -139,12 +139,12 @@ fn sweeps(figures: &Figures<'_>, targets: &mut Vec<Target>) {
 mod tests {
     use super::{Key, SINGLE, at};
     use crate::bench::targets::tests::{row, verdict};
-    use crate::report::target::Verdict;
+    use crate::report::target::CheckResult;
 
     #[test]
     fn unfair_service_fails() {
         let clients = row(at("clients", 16, "shared"), "req/s", &[("heddle", 5.0)]);
-        assert_eq!(verdict(&[clients], "requests of 16 client threads, share"), Verdict::Fail);
+        assert_eq!(verdict(&[clients], "requests of 16 client threads, share"), CheckResult::Fail);
     }
 
     #[test]
@@ -152,9 +152,9 @@ mod tests {
         let threads = row(at("rate", 4, "shared"), "msg/s", &[("heddle", 9.0), ("a", 1.0)]);
         let processes = |rate| row(Key::new("pairs", SINGLE, 8).ranks(8), "msg/s", &[("heddle", rate)]);
         let what = "message rate 8 B, shared communicators, 4 threads, against the same number";
-        assert_eq!(verdict(&[threads.clone(), processes(9.9)], what), Verdict::Pass);
-        assert_eq!(verdict(&[threads.clone(), processes(10.1)], what), Verdict::Fail);
-        assert_eq!(verdict(&[threads], what), Verdict::NotMeasured);
+        assert_eq!(verdict(&[threads.clone(), processes(9.9)], what), CheckResult::Pass);
+        assert_eq!(verdict(&[threads.clone(), processes(10.1)], what), CheckResult::Fail);
+        assert_eq!(verdict(&[threads], what), CheckResult::NotMeasured);
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         let figures = [("heddle", 8.5), ("a", 1.0), ("a-split", 1.1)];
         let rate = row(at("rate", 4, "per-thread"), "msg/s", &figures);
         let what = "message rate 8 B, per-thread communicators, 4 threads, against peers";
-        assert_eq!(verdict(&[rate], what), Verdict::Fail);
+        assert_eq!(verdict(&[rate], what), CheckResult::Fail);
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
             ]
         };
         let what = "derived objects against predefined ones, 2";
-        assert_eq!(verdict(&rows(97.5), what), Verdict::Pass);
-        assert_eq!(verdict(&rows(96.5), what), Verdict::Fail);
+        assert_eq!(verdict(&rows(97.5), what), CheckResult::Pass);
+        assert_eq!(verdict(&rows(96.5), what), CheckResult::Fail);
     }
 }

@@ -10,11 +10,11 @@ use heddle_locks::kinds::recipe::{Mutex, Priority, StrictMcs};
 use heddle_locks::kinds::{LockName, Order, Recipe, Visitor};
 
 use super::combined::{Dsm, LockQ, Offloaded};
-use super::experiments::{self, Experiment, Sample};
+use super::experiments::{self, LockExperiment, Sample};
 use super::guarded::{GuardKind, Ours, OursLow};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
-use super::team::Effort;
+use super::team::TeamEffort;
 
 /// The role of a contender: which targets it has, and whether it is compared or compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Family {
 
 /// Measures one cell: an experiment with a number of threads. `None` if the experiment
 /// makes no sense for this kind.
-type Measure = fn(Experiment, usize, &Effort) -> Option<Sample>;
+type Measure = fn(LockExperiment, usize, &TeamEffort) -> Option<Sample>;
 
 /// One line of the list.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,12 @@ impl Contender {
     }
 
     /// Measures one cell.
-    pub(crate) fn measure(&self, experiment: Experiment, threads: usize, effort: &Effort) -> Option<Sample> {
+    pub(crate) fn measure(
+        &self,
+        experiment: LockExperiment,
+        threads: usize,
+        effort: &TeamEffort,
+    ) -> Option<Sample> {
         (self.measure)(experiment, threads, effort)
     }
 

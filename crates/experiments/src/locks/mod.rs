@@ -28,12 +28,12 @@ use crate::harness::folder::{Folder, exit_status};
 use crate::harness::machine::Machine;
 use crate::harness::options::seconds;
 use crate::harness::record::{RunFacts, VERSION};
-use crate::report::target::{Verdict, count};
+use crate::report::target::{CheckResult, count};
 use contender::Contender;
-use experiments::{Experiment, Metric, Sample};
-use record::{Participant, Results};
-use session::Session;
-use team::Effort;
+use experiments::{LockExperiment, Metric, Sample};
+use record::{LockParticipant, LockResults};
+use session::LockSession;
+use team::TeamEffort;
 
 /// The largest number of threads that can be asked for.
 const MOST_THREADS: u64 = 1024;
@@ -43,7 +43,7 @@ const MOST_THREADS: u64 = 1024;
 pub(crate) struct LocksArgs {
     /// What to measure (default: everything).
     #[arg(value_enum)]
-    experiments: Vec<Experiment>,
+    experiments: Vec<LockExperiment>,
     /// Which locks, separated by commas; the other mutexes of this machine are measured besides.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     locks: Vec<String>,
@@ -84,14 +84,14 @@ pub(crate) struct LocksArgs {
 }
 
 impl LocksArgs {
-    fn effort(&self) -> Effort {
+    fn effort(&self) -> TeamEffort {
         let (iterations, seconds) = match (self.quick, self.full) {
             (true, _) => (1 << 18, 0.01),
             (_, true) => (1 << 22, 0.25),
             _ => (1 << 21, 0.05),
         };
         let seconds = self.seconds.unwrap_or(seconds);
-        Effort {
+        TeamEffort {
             iterations: self.iterations.unwrap_or(iterations),
             window: Duration::from_secs_f64(seconds),
             limit: Duration::from_secs_f64(20.0 * seconds),
@@ -103,9 +103,9 @@ impl LocksArgs {
     }
 
     /// The cells: every experiment with every number of threads that it takes.
-    fn cells(&self) -> Vec<(Experiment, usize)> {
+    fn cells(&self) -> Vec<(LockExperiment, usize)> {
         let mut cells = Vec::new();
-        for experiment in Experiment::ALL {
+        for experiment in LockExperiment::ALL {
             if !self.experiments.is_empty() && !self.experiments.contains(&experiment) {
                 continue;
             }
@@ -139,47 +139,47 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
     let started = SystemTime::now();
     let folder = Folder::create(args.out.as_deref(), "locks", started)?;
     let effort = args.effort();
-    let results = Results {
+    let results = LockResults {
         version: VERSION.to_owned(),
         run: RunFacts::begin(started, Machine::read()),
         rounds: args.rounds(),
         iterations: effort.iterations,
         seconds: effort.window.as_secs_f64(),
-        locks: locks.iter().map(|&lock| Participant::from(lock)).collect(),
+        locks: locks.iter().map(|&lock| LockParticipant::from(lock)).collect(),
         measurements: Vec::new(),
         summary: Vec::new(),
         targets: Vec::new(),
     };
     eprintln!("{}", results.run.machine.sentence());
-    let results = Session::new(effort, &locks, results, folder.file("results.json")).run(cells)?;
+    let results = LockSession::new(effort, &locks, results, folder.file("results.json")).run(cells)?;
     folder.write("table.md", &table::render(&results))?;
     folder.picture("picture.svg", args.png, |path| picture::draw(&results, path))?;
     print!("{}", table::conclusion(&results));
     folder.announce();
-    let met = count(&results.targets, Verdict::Fail) == 0;
+    let met = count(&results.targets, CheckResult::Fail) == 0;
     Ok(exit_status(results.run.complete, met || !args.check))
 }
 
 /// A thread's turn at a lock in the lock-latency experiment, in nanoseconds: threads over rate. `None`
 /// without a lock of that name.
 pub(crate) fn lock_latency_ns(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
-    one_figure(lock, Experiment::Lines, Metric::LatencyNs, threads, iterations, limit)
+    one_figure(lock, LockExperiment::Lines, Metric::LatencyNs, threads, iterations, limit)
 }
 
 /// Enqueues and dequeues a second on one queue under a lock. `None` without a lock of that name.
 pub(crate) fn fifo_rate(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
-    one_figure(lock, Experiment::Fifo, Metric::Rate, threads, iterations, limit)
+    one_figure(lock, LockExperiment::Fifo, Metric::Rate, threads, iterations, limit)
 }
 
 fn one_figure(
     lock: &str,
-    experiment: Experiment,
+    experiment: LockExperiment,
     metric: Metric,
     threads: usize,
     iterations: u64,
     limit: Duration,
 ) -> Option<f64> {
-    let effort = Effort { iterations, window: limit, limit };
+    let effort = TeamEffort { iterations, window: limit, limit };
     let Sample(figures) = Contender::named(lock)?.measure(experiment, threads, &effort)?;
     figures.into_iter().find(|(found, _)| *found == metric).map(|(_, value)| value)
 }

@@ -5,22 +5,22 @@ use std::path::Path;
 use plotters::style::RGBColor;
 
 use super::contender::{CONTENDERS, Family};
-use super::experiments::{Experiment, Metric};
-use super::record::{Results, Row};
+use super::experiments::{LockExperiment, Metric};
+use super::record::{LockResults, LockRow};
 use crate::error::BenchError;
 use crate::report::chart::{PANEL, Panel, Picture, Series, of_circle};
 
 /// The experiments that are shown, the figure of each, and whether its axis begins at zero.
-const PANELS: [(Experiment, Metric, bool); 9] = [
-    (Experiment::Uncontended, Metric::CostNs, false),
-    (Experiment::Empty, Metric::Rate, false),
-    (Experiment::Mixed, Metric::Rate, false),
-    (Experiment::Lines, Metric::LatencyNs, false),
-    (Experiment::Lines, Metric::Rate, false),
-    (Experiment::Fifo, Metric::Rate, false),
-    (Experiment::Fairness, Metric::Jain, true),
-    (Experiment::Fairness, Metric::LongestWaitUs, false),
-    (Experiment::Handover, Metric::HandoverNs, false),
+const PANELS: [(LockExperiment, Metric, bool); 9] = [
+    (LockExperiment::Uncontended, Metric::CostNs, false),
+    (LockExperiment::Empty, Metric::Rate, false),
+    (LockExperiment::Mixed, Metric::Rate, false),
+    (LockExperiment::Lines, Metric::LatencyNs, false),
+    (LockExperiment::Lines, Metric::Rate, false),
+    (LockExperiment::Fifo, Metric::Rate, false),
+    (LockExperiment::Fairness, Metric::Jain, true),
+    (LockExperiment::Fairness, Metric::LongestWaitUs, false),
+    (LockExperiment::Handover, Metric::HandoverNs, false),
 ];
 
 /// Draws the picture into the SVG file `path`; without a figure there is no picture.
@@ -28,9 +28,9 @@ const PANELS: [(Experiment, Metric, bool); 9] = [
 /// # Errors
 ///
 /// If the file cannot be written.
-pub(crate) fn draw(results: &Results, path: &Path) -> Result<(), BenchError> {
+pub(crate) fn draw(results: &LockResults, path: &Path) -> Result<(), BenchError> {
     let panels = PANELS.iter().filter_map(|&(experiment, metric, from_zero)| {
-        let of_it = |row: &&Row| row.experiment == experiment && row.metric == metric;
+        let of_it = |row: &&LockRow| row.experiment == experiment && row.metric == metric;
         panel(results, results.summary.iter().filter(of_it).collect(), from_zero)
     });
     let legend = results.locks.iter().map(|lock| (lock.name.clone(), colour(&lock.name))).collect();
@@ -39,7 +39,7 @@ pub(crate) fn draw(results: &Results, path: &Path) -> Result<(), BenchError> {
 }
 
 /// One panel; nothing if nothing was measured for it.
-fn panel(results: &Results, rows: Vec<&Row>, from_zero: bool) -> Option<Panel> {
+fn panel(results: &LockResults, rows: Vec<&LockRow>, from_zero: bool) -> Option<Panel> {
     let first = rows.first()?;
     let mut series = Vec::new();
     for lock in &results.locks {

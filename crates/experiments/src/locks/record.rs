@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::contender::{Contender, Family};
-use super::experiments::{Experiment, Metric};
+use super::experiments::{LockExperiment, Metric};
 use crate::harness::load::Load;
 use crate::harness::record::RunFacts;
 use crate::harness::rounds::{OverRounds, median, mostly_disturbed};
@@ -13,7 +13,7 @@ use crate::report::target::Target;
 
 /// A lock that took part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Participant {
+pub(crate) struct LockParticipant {
     /// Its name.
     pub(crate) name: String,
     /// `mutex`, `queue`, `two-level`, `combining`, `peer` or `reference`.
@@ -22,7 +22,7 @@ pub(crate) struct Participant {
     pub(crate) rust_type: String,
 }
 
-impl From<&Contender> for Participant {
+impl From<&Contender> for LockParticipant {
     fn from(contender: &Contender) -> Self {
         Self {
             name: contender.name.to_owned(),
@@ -34,9 +34,9 @@ impl From<&Contender> for Participant {
 
 /// One cell of one round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Measurement {
+pub(crate) struct LockMeasurement {
     /// Of what.
-    pub(crate) experiment: Experiment,
+    pub(crate) experiment: LockExperiment,
     /// By how many threads.
     pub(crate) threads: usize,
     /// Which lock.
@@ -53,7 +53,7 @@ pub(crate) struct Measurement {
 
 /// A lock's figure over the rounds: the undisturbed rounds if there are enough, else all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Figure {
+pub(crate) struct LockFigure {
     /// Median over the rounds.
     pub(crate) median: f64,
     /// Smallest round.
@@ -68,7 +68,7 @@ pub(crate) struct Figure {
     pub(crate) probe_ns: Option<f64>,
 }
 
-impl Figure {
+impl LockFigure {
     /// Returns true if most rounds were disturbed.
     pub(crate) fn doubtful(&self) -> bool {
         mostly_disturbed(self.disturbed, self.rounds)
@@ -86,20 +86,20 @@ pub(crate) struct Best {
 
 /// All locks' figures of one experiment, metric and number of threads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub(crate) struct LockRow {
     /// Of what.
-    pub(crate) experiment: Experiment,
+    pub(crate) experiment: LockExperiment,
     /// Which figure of it.
     pub(crate) metric: Metric,
     /// By how many threads.
     pub(crate) threads: usize,
     /// By lock.
-    pub(crate) figures: BTreeMap<String, Figure>,
+    pub(crate) figures: BTreeMap<String, LockFigure>,
     /// The best of the other mutexes, with which Heddle's locks are compared.
     pub(crate) best_peer: Option<Best>,
 }
 
-impl Row {
+impl LockRow {
     /// A lock's figure as a multiple of the best peer's.
     pub(crate) fn ratio(&self, name: &str) -> Option<f64> {
         let best = self.best_peer.as_ref().filter(|best| best.median > 0.0)?;
@@ -109,7 +109,7 @@ impl Row {
 
 /// Everything a run leaves.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Results {
+pub(crate) struct LockResults {
     /// This program's version.
     pub(crate) version: String,
     /// The run; it is complete if every cell was measured.
@@ -122,19 +122,19 @@ pub(crate) struct Results {
     /// Seconds of a cell that counts time.
     pub(crate) seconds: f64,
     /// Who took part.
-    pub(crate) locks: Vec<Participant>,
+    pub(crate) locks: Vec<LockParticipant>,
     /// Every cell of every round.
-    pub(crate) measurements: Vec<Measurement>,
+    pub(crate) measurements: Vec<LockMeasurement>,
     /// Medians.
-    pub(crate) summary: Vec<Row>,
+    pub(crate) summary: Vec<LockRow>,
     /// Targets, and whether they are met.
     pub(crate) targets: Vec<Target>,
 }
 
 /// Medians over the rounds: rows by experiment, metric and threads.
-pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
-    type Cell<'a> = BTreeMap<&'a str, Vec<(f64, &'a Measurement)>>;
-    let mut cells: BTreeMap<(Experiment, Metric, usize), Cell<'_>> = BTreeMap::new();
+pub(crate) fn summarise(measurements: &[LockMeasurement]) -> Vec<LockRow> {
+    type Cell<'a> = BTreeMap<&'a str, Vec<(f64, &'a LockMeasurement)>>;
+    let mut cells: BTreeMap<(LockExperiment, Metric, usize), Cell<'_>> = BTreeMap::new();
     for measurement in measurements {
         for (&metric, &value) in &measurement.figures {
             let key = (measurement.experiment, metric, measurement.threads);
@@ -142,15 +142,15 @@ pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
         }
     }
     let rows = cells.into_iter().map(|((experiment, metric, threads), cell)| {
-        let figures: BTreeMap<String, Figure> =
+        let figures: BTreeMap<String, LockFigure> =
             cell.into_iter().filter_map(|(name, values)| Some((name.to_owned(), figure(&values)?))).collect();
         let best_peer = best_peer(metric, &figures);
-        Row { experiment, metric, threads, figures, best_peer }
+        LockRow { experiment, metric, threads, figures, best_peer }
     });
     rows.collect()
 }
 
-fn best_peer(metric: Metric, figures: &BTreeMap<String, Figure>) -> Option<Best> {
+fn best_peer(metric: Metric, figures: &BTreeMap<String, LockFigure>) -> Option<Best> {
     let is_peer =
         |name: &str| Contender::named(name).is_some_and(|contender| contender.family == Family::Peer);
     let peers = figures.iter().filter(|(name, _)| is_peer(name));
@@ -159,9 +159,9 @@ fn best_peer(metric: Metric, figures: &BTreeMap<String, Figure>) -> Option<Best>
         .reduce(|best, next| if metric.better(next.median, best.median) { next } else { best })
 }
 
-fn figure(values: &[(f64, &Measurement)]) -> Option<Figure> {
+fn figure(values: &[(f64, &LockMeasurement)]) -> Option<LockFigure> {
     let over = OverRounds::of(values, |measurement| measurement.load)?;
-    Some(Figure {
+    Some(LockFigure {
         median: over.median,
         low: over.low,
         high: over.high,
@@ -173,13 +173,13 @@ fn figure(values: &[(f64, &Measurement)]) -> Option<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Measurement, summarise};
+    use super::{LockMeasurement, summarise};
     use crate::harness::load::Load;
-    use crate::locks::experiments::{Experiment, Metric};
+    use crate::locks::experiments::{LockExperiment, Metric};
 
-    fn measured(lock: &str, round: u32, others: f64, rate: f64) -> Measurement {
-        Measurement {
-            experiment: Experiment::Empty,
+    fn measured(lock: &str, round: u32, others: f64, rate: f64) -> LockMeasurement {
+        LockMeasurement {
+            experiment: LockExperiment::Empty,
             threads: 2,
             lock: lock.to_owned(),
             round,

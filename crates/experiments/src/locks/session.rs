@@ -4,22 +4,22 @@
 use std::path::PathBuf;
 
 use super::contender::Contender;
-use super::experiments::{Experiment, Sample};
-use super::record::{Measurement, Results, summarise};
-use super::team::Effort;
+use super::experiments::{LockExperiment, Sample};
+use super::record::{LockMeasurement, LockResults, summarise};
+use super::team::TeamEffort;
 use super::{probe, targets};
 use crate::error::BenchError;
 use crate::harness::alternation::{Alternation, Benchmark, Outcome};
 use crate::harness::folder::save;
 use crate::harness::interrupts::Interrupts;
 use crate::harness::load::LoadMeter;
-use crate::report::target::Verdict;
+use crate::report::target::CheckResult;
 
 /// A run of locks.
-pub(super) struct Session<'a> {
-    effort: Effort,
+pub(super) struct LockSession<'a> {
+    effort: TeamEffort,
     locks: &'a [&'static Contender],
-    results: Results,
+    results: LockResults,
     file: PathBuf,
     /// The cell that the locks are at.
     cell: Option<Cell>,
@@ -32,12 +32,12 @@ struct Cell {
     samples: Vec<(&'static str, Sample)>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> LockSession<'a> {
     /// A run of `locks`, whose record is written to `file` after every round.
     pub(super) fn new(
-        effort: Effort,
+        effort: TeamEffort,
         locks: &'a [&'static Contender],
-        results: Results,
+        results: LockResults,
         file: PathBuf,
     ) -> Self {
         Self { effort, locks, results, file, cell: None }
@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
     /// # Errors
     ///
     /// If the record cannot be written, or Ctrl-C cannot be watched.
-    pub(super) fn run(mut self, cells: Vec<(Experiment, usize)>) -> Result<Results, BenchError> {
+    pub(super) fn run(mut self, cells: Vec<(LockExperiment, usize)>) -> Result<LockResults, BenchError> {
         let all = Alternation { rounds: self.results.rounds, cases: cells, systems: self.locks.to_vec() };
         self.results.run.complete = !all.run(&mut self, &Interrupts::take_over(|| ())?)?;
         self.save()?;
@@ -61,13 +61,13 @@ impl<'a> Session<'a> {
         let all = targets::check(&self.results.summary, self.locks, self.results.run.machine.cores);
         // A figure that this run did not measure has no target.
         self.results.targets =
-            all.into_iter().filter(|target| target.verdict != Verdict::NotMeasured).collect();
+            all.into_iter().filter(|target| target.verdict != CheckResult::NotMeasured).collect();
         save(&self.results, &self.file)
     }
 }
 
-impl Benchmark for Session<'_> {
-    type Case = (Experiment, usize);
+impl Benchmark for LockSession<'_> {
+    type Case = (LockExperiment, usize);
     type System = &'static Contender;
     const TURNS: &'static str = "measurements";
 
@@ -102,14 +102,16 @@ impl Benchmark for Session<'_> {
     fn case_ends(&mut self, round: u32, &(experiment, threads): &Self::Case) {
         let Some(Cell { probe_ns, meter, samples }) = self.cell.take() else { return };
         let load = meter.finish();
-        self.results.measurements.extend(samples.into_iter().map(|(lock, Sample(figures))| Measurement {
-            experiment,
-            threads,
-            lock: lock.to_owned(),
-            round,
-            load,
-            probe_ns,
-            figures: figures.into_iter().collect(),
+        self.results.measurements.extend(samples.into_iter().map(|(lock, Sample(figures))| {
+            LockMeasurement {
+                experiment,
+                threads,
+                lock: lock.to_owned(),
+                round,
+                load,
+                probe_ns,
+                figures: figures.into_iter().collect(),
+            }
         }));
     }
 

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::experiments::Experiment;
-use super::record::{Results, Row};
+use super::experiments::LockExperiment;
+use super::record::{LockResults, LockRow};
 use crate::harness::rounds::median;
-use crate::report::target::{Target, Verdict, count, number, shown};
+use crate::report::target::{CheckResult, Target, count, number, shown};
 
 /// Renders the whole page.
-pub(crate) fn render(results: &Results) -> String {
+pub(crate) fn render(results: &LockResults) -> String {
     let mut page = String::from("# Heddle's locks and other mutexes\n\n");
     let state = if results.run.complete { "" } else { " **Interrupted: not every cell was measured.**" };
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
@@ -29,13 +29,13 @@ pub(crate) fn render(results: &Results) -> String {
 }
 
 /// The summary that is printed at the end of a run.
-pub(crate) fn conclusion(results: &Results) -> String {
+pub(crate) fn conclusion(results: &LockResults) -> String {
     let mut text = String::new();
-    for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {
+    for target in results.targets.iter().filter(|target| target.verdict == CheckResult::Fail) {
         let _ = writeln!(text, "{} ({})", target.miss(), target.basis);
     }
     let count = |verdict| count(&results.targets, verdict);
-    let _ = writeln!(text, "targets: {} met, {} missed", count(Verdict::Pass), count(Verdict::Fail));
+    let _ = writeln!(text, "targets: {} met, {} missed", count(CheckResult::Pass), count(CheckResult::Fail));
     let figures = || results.summary.iter().flat_map(|row| row.figures.values());
     let doubtful = figures().filter(|figure| figure.doubtful()).count();
     if doubtful > 0 {
@@ -51,7 +51,7 @@ fn targets(page: &mut String, targets: &[Target]) {
     }
     page.push_str("## Targets\n\n| target | measured | limit | from | |\n|---|---:|---:|---|---|\n");
     for target in targets {
-        let verdict = if target.verdict == Verdict::Pass { "met" } else { "**missed**" };
+        let verdict = if target.verdict == CheckResult::Pass { "met" } else { "**missed**" };
         let _ = writeln!(
             page,
             "| {} | {} | {} {} {} | {} | {verdict} |",
@@ -66,7 +66,7 @@ fn targets(page: &mut String, targets: &[Target]) {
     page.push('\n');
 }
 
-fn experiment(page: &mut String, results: &Results, experiment: Experiment, rows: &[Row]) {
+fn experiment(page: &mut String, results: &LockResults, experiment: LockExperiment, rows: &[LockRow]) {
     let _ = writeln!(page, "## {}: {}\n", experiment.name(), experiment.question());
     for rows in rows.chunk_by(|a, b| a.metric == b.metric) {
         let metric = rows[0].metric;
@@ -93,7 +93,7 @@ fn experiment(page: &mut String, results: &Results, experiment: Experiment, rows
     }
 }
 
-fn one_lock(page: &mut String, name: &str, rows: &[Row]) {
+fn one_lock(page: &mut String, name: &str, rows: &[LockRow]) {
     let _ = write!(page, "| {name} |");
     for row in rows {
         let Some(figure) = row.figures.get(name) else {

@@ -1,32 +1,32 @@
 //! The figures that the locks have to reach, each checked against this run.
 
 use super::contender::{Contender, Family};
-use super::experiments::{Experiment, Metric};
-use super::record::Row;
+use super::experiments::{LockExperiment, Metric};
+use super::record::LockRow;
 use crate::report::target::{Bound, Target, number};
 
 /// Experiments in which a lock may not fall behind with more threads.
-const THROUGHPUT: [Experiment; 3] = [Experiment::Empty, Experiment::Lines, Experiment::Fifo];
+const THROUGHPUT: [LockExperiment; 3] = [LockExperiment::Empty, LockExperiment::Lines, LockExperiment::Fifo];
 
 /// The rows of a run, found by name.
-struct Figures<'a>(&'a [Row]);
+struct LockRows<'a>(&'a [LockRow]);
 
-impl Figures<'_> {
-    fn row(&self, experiment: Experiment, metric: Metric, threads: usize) -> Option<&Row> {
+impl LockRows<'_> {
+    fn row(&self, experiment: LockExperiment, metric: Metric, threads: usize) -> Option<&LockRow> {
         let wanted = (experiment, metric, threads);
         self.0.iter().find(|row| (row.experiment, row.metric, row.threads) == wanted)
     }
 
-    fn value(&self, name: &str, experiment: Experiment, metric: Metric, threads: usize) -> Option<f64> {
+    fn value(&self, name: &str, experiment: LockExperiment, metric: Metric, threads: usize) -> Option<f64> {
         Some(self.row(experiment, metric, threads)?.figures.get(name)?.median)
     }
 
-    fn rate(&self, name: &str, experiment: Experiment, threads: usize) -> Option<f64> {
+    fn rate(&self, name: &str, experiment: LockExperiment, threads: usize) -> Option<f64> {
         self.value(name, experiment, Metric::Rate, threads)
     }
 
     fn cost(&self, name: &str) -> Option<f64> {
-        self.value(name, Experiment::Uncontended, Metric::CostNs, 1)
+        self.value(name, LockExperiment::Uncontended, Metric::CostNs, 1)
     }
 
     /// A lock's uncontended cost may be at most `factor` times another's.
@@ -42,7 +42,13 @@ impl Figures<'_> {
     }
 
     /// A lock's rate has to be at least `factor` times the best peer's.
-    fn rate_against_peers(&self, name: &str, experiment: Experiment, threads: usize, factor: f64) -> Target {
+    fn rate_against_peers(
+        &self,
+        name: &str,
+        experiment: LockExperiment,
+        threads: usize,
+        factor: f64,
+    ) -> Target {
         let best = self.row(experiment, Metric::Rate, threads).and_then(|row| row.best_peer.as_ref());
         let basis = best.map_or("the best peer's".to_owned(), |best| {
             format!("{factor} x {}'s {}", best.name, number(best.median))
@@ -58,7 +64,7 @@ impl Figures<'_> {
     }
 
     /// A lock's rate has to be at least half of its own with two threads.
-    fn rate_against_own(&self, name: &str, experiment: Experiment, threads: usize) -> Target {
+    fn rate_against_own(&self, name: &str, experiment: LockExperiment, threads: usize) -> Target {
         let own = self.rate(name, experiment, 2);
         Target::new(
             format!("{}, {threads} threads against 2: {name}", experiment.name()),
@@ -72,8 +78,8 @@ impl Figures<'_> {
 }
 
 /// Checks every target of the locks `measured` against a run's rows.
-pub(crate) fn check(rows: &[Row], measured: &[&Contender], cores: usize) -> Vec<Target> {
-    let figures = Figures(rows);
+pub(crate) fn check(rows: &[LockRow], measured: &[&Contender], cores: usize) -> Vec<Target> {
+    let figures = LockRows(rows);
     let ours: Vec<_> = measured.iter().copied().filter(|contender| contender.family.is_ours()).collect();
     let mut targets = Vec::new();
     uncontended(&figures, &ours, &mut targets);
@@ -90,7 +96,7 @@ pub(crate) fn check(rows: &[Row], measured: &[&Contender], cores: usize) -> Vec<
     targets
 }
 
-fn uncontended(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Target>) {
+fn uncontended(figures: &LockRows<'_>, ours: &[&Contender], targets: &mut Vec<Target>) {
     for contender in ours {
         match (contender.name, contender.family) {
             ("mutex", _) => {
@@ -113,16 +119,16 @@ fn uncontended(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Tar
     }
 }
 
-fn two_threads(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Target>) {
+fn two_threads(figures: &LockRows<'_>, ours: &[&Contender], targets: &mut Vec<Target>) {
     for contender in ours {
         match contender.family {
             Family::Queue => {
-                for experiment in [Experiment::Empty, Experiment::Lines] {
+                for experiment in [LockExperiment::Empty, LockExperiment::Lines] {
                     targets.push(figures.rate_against_peers(contender.name, experiment, 2, 0.8));
                 }
             }
             Family::Combining => {
-                targets.push(figures.rate_against_peers(contender.name, Experiment::Fifo, 2, 1.0));
+                targets.push(figures.rate_against_peers(contender.name, LockExperiment::Fifo, 2, 1.0));
             }
             _ => {}
         }
@@ -130,12 +136,12 @@ fn two_threads(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Tar
 }
 
 /// Targets for machines with 16 cores: combining beats the same queue under MCS.
-fn sixteen_cores(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Target>) {
-    let mcs = figures.rate("mcs", Experiment::Fifo, 16);
+fn sixteen_cores(figures: &LockRows<'_>, ours: &[&Contender], targets: &mut Vec<Target>) {
+    let mcs = figures.rate("mcs", LockExperiment::Fifo, 16);
     for contender in ours.iter().filter(|contender| contender.family == Family::Combining) {
         targets.push(Target::new(
             format!("fifo, 16 threads on 16 cores or more: {}", contender.name),
-            figures.rate(contender.name, Experiment::Fifo, 16),
+            figures.rate(contender.name, LockExperiment::Fifo, 16),
             Bound::AtLeast,
             mcs.map(|rate| rate * 1.5),
             "1.5 x mcs'".to_owned(),

@@ -10,7 +10,7 @@ use heddle_sync::CachePadded;
 
 /// The size of one cell's measurement.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Effort {
+pub(crate) struct TeamEffort {
     /// Iterations that all threads of a cell share, if the experiment counts iterations.
     pub(crate) iterations: u64,
     /// The length of a cell, if the experiment counts time.
@@ -84,7 +84,7 @@ impl Turns<'_> {
 
 /// The results of the threads.
 #[derive(Debug)]
-pub(crate) struct Outcome<R> {
+pub(crate) struct TeamOutcome<R> {
     /// Seconds from the common begin to the last thread's end.
     pub(crate) seconds: f64,
     /// The value that each thread returned.
@@ -96,7 +96,7 @@ pub(crate) fn run<R: Send>(
     threads: usize,
     until: Until,
     work: impl Fn(usize, &mut Turns<'_>) -> R + Sync,
-) -> Outcome<R> {
+) -> TeamOutcome<R> {
     let (iterations, limit) = match until {
         Until::Iterations(number, limit) => (number, limit),
         Until::Time(limit) => (u64::MAX >> 1, limit),
@@ -127,7 +127,7 @@ pub(crate) fn run<R: Send>(
         begin.wait();
         let span = wait_for_all(&supply, &all_done, limit);
         let results = workers.into_iter().map(|worker| worker.join().expect("a measuring thread")).collect();
-        Outcome { seconds: span.end.saturating_sub(span.start).max(1) as f64 / 1e9, results }
+        TeamOutcome { seconds: span.end.saturating_sub(span.start).max(1) as f64 / 1e9, results }
     })
 }
 

@@ -5,7 +5,7 @@ use super::experiment::{Experiment, Paper, Points, Within};
 use super::system::{System, alone};
 use super::view::{Along, Quantity, View};
 use crate::bench::case::Case;
-use crate::rma_locks::Figure;
+use crate::rma_locks::SimulatedFigure;
 
 /// The benchmark's name in the record; the forms are those of `simulation::op`.
 pub(super) const BENCH: &str = "simulated";
@@ -65,7 +65,7 @@ pub(super) static EXPERIMENTS: [Experiment; 6] = [
         names: &["fig3"],
         title: "RMA-MCS beside foMPI-Spin and D-MCS",
         systems: &[SPIN, D_MCS, RMA_MCS],
-        within: Within::Simulation(Figure::MutualExclusion),
+        within: Within::Simulation(SimulatedFigure::MutualExclusion),
         views: &[
             latency("Fig. 3: LB, acquire and release (us)", "ECSB 100"),
             rate("Fig. 3: ECSB, acquisitions a second", "ECSB 100"),
@@ -88,7 +88,7 @@ pub(super) static EXPERIMENTS: [Experiment; 6] = [
             setting("T_DC = 128"),
             setting("T_DC = 256"),
         ],
-        within: Within::Simulation(Figure::CounterDistance),
+        within: Within::Simulation(SimulatedFigure::CounterDistance),
         views: &[
             rate("Fig. 4a: SOB, F_W = 0.2 %, acquisitions a second", "SOB 0.2"),
             rate("Fig. 4a: SOB, F_W = 2 %, acquisitions a second", "SOB 2"),
@@ -105,7 +105,7 @@ pub(super) static EXPERIMENTS: [Experiment; 6] = [
             setting("T_L,2 = 25, T_L,1 = 40"),
             setting("T_L,2 = 50, T_L,1 = 20"),
         ],
-        within: Within::Simulation(Figure::Locality),
+        within: Within::Simulation(SimulatedFigure::Locality),
         views: &[
             rate("Figs. 4b, 4c: SOB, F_W = 25 %, acquisitions a second", "SOB 25"),
             latency("Fig. 4d: mean of acquire and release, F_W = 25 % (us)", "SOB 25"),
@@ -116,7 +116,7 @@ pub(super) static EXPERIMENTS: [Experiment; 6] = [
         names: &["fig4e", "fig4f"],
         title: "RMA-RW: T_R, how many readers enter while writers wait",
         systems: &[setting("T_R = 0"), setting("T_R = 16"), setting("T_R = 64"), setting("T_R = 256")],
-        within: Within::Simulation(Figure::Readers),
+        within: Within::Simulation(SimulatedFigure::Readers),
         views: &[
             rate("Fig. 4e: SOB, F_W = 0.2 %, acquisitions a second", "SOB 0.2"),
             rate("Fig. 4f: SOB, F_W = 2 %, acquisitions a second", "SOB 2"),
@@ -128,7 +128,7 @@ pub(super) static EXPERIMENTS: [Experiment; 6] = [
         names: &["fig5"],
         title: "RMA-RW beside foMPI-RW, and a lock of ours",
         systems: &[FOMPI_RW, RMA_RW, QUEUE_RW],
-        within: Within::Simulation(Figure::ReaderWriter),
+        within: Within::Simulation(SimulatedFigure::ReaderWriter),
         views: &[
             rate("Fig. 5: ECSB, F_W = 0.2 %, acquisitions a second", "ECSB 0.2"),
             rate("Fig. 5: ECSB, F_W = 2 %, acquisitions a second", "ECSB 2"),
@@ -143,7 +143,7 @@ pub(super) static EXPERIMENTS: [Experiment; 6] = [
         names: &["fig6"],
         title: "A distributed hash table",
         systems: &[NO_LOCK, FOMPI_RW, RMA_RW, QUEUE_RW],
-        within: Within::Simulation(Figure::HashTable),
+        within: Within::Simulation(SimulatedFigure::HashTable),
         views: &[
             time("Fig. 6: F_W = 20 %, total time (ms)", "DHT 20"),
             time("Fig. 6: F_W = 5 %, total time (ms)", "DHT 5"),

@@ -9,7 +9,7 @@ use super::system::System;
 use super::view::View;
 use crate::bench::case::Case;
 use crate::report::verdict::Verdict;
-use crate::rma_locks::Figure;
+use crate::rma_locks::SimulatedFigure;
 
 /// The papers whose experiments are here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
@@ -123,7 +123,7 @@ pub(super) enum Within {
     /// A queue under each of some locks and combinings.
     Queues(&'static [(&'static str, &'static str)]),
     /// Distributed locks on a simulated network; the statements are those of `heddle bench rma-locks`.
-    Simulation(Figure),
+    Simulation(SimulatedFigure),
 }
 
 /// A statement of a paper.

@@ -34,8 +34,8 @@ use crate::error::BenchError;
 use crate::harness::folder::{exit_status, save};
 use crate::harness::machine::Machine;
 use experiment::{Experiment, Paper, Points};
-use results::Results;
-use run::Run;
+use results::PaperResults;
+use run::PaperRun;
 
 /// The help of `--rounds`.
 const ROUNDS: &str = "Rounds over all systems; from 6 on, medians have an interval of 95 % confidence";
@@ -133,7 +133,7 @@ pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
     let started = SystemTime::now();
     let folder = args.participants.folder("papers", started)?;
     eprintln!("{}", machine.sentence());
-    let mut run = Run {
+    let mut run = PaperRun {
         args: &args.participants,
         sources: args.participants.sources()?,
         points: args.points(&machine),
@@ -143,7 +143,7 @@ pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         compiled: Compiled::new(),
         runner: Runner::new(args.lengths.timeout())?,
     };
-    let mut all: Vec<(&Experiment, Results)> = Vec::new();
+    let mut all: Vec<(&Experiment, PaperResults)> = Vec::new();
     let mut complete = true;
     for experiment in experiments {
         eprintln!("{}: {}", experiment.name(), experiment.title);

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::conditions::{self, DOUBTFUL};
 use super::experiment::{Experiment, Within};
 use super::measured::{Measured, Point};
-use super::results::Results;
+use super::results::PaperResults;
 use super::system::{BEST_PEER, DEFAULT, System};
 use super::view::View;
 use crate::report::target::number;
@@ -34,7 +34,7 @@ pub(super) fn listing(experiment: &Experiment) -> String {
 }
 
 /// The whole page.
-pub(super) fn render(all: &[(&Experiment, Results)]) -> String {
+pub(super) fn render(all: &[(&Experiment, PaperResults)]) -> String {
     let mut page = String::from("# The papers' experiments\n\n");
     let Some((_, first)) = all.first() else { return page };
     let record = &first.record;
@@ -55,7 +55,7 @@ pub(super) fn render(all: &[(&Experiment, Results)]) -> String {
 }
 
 /// A line an experiment, for the terminal.
-pub(super) fn summary(all: &[(&Experiment, Results)]) -> String {
+pub(super) fn summary(all: &[(&Experiment, PaperResults)]) -> String {
     let mut text = String::new();
     for (experiment, results) in all {
         let _ = writeln!(
@@ -70,7 +70,7 @@ pub(super) fn summary(all: &[(&Experiment, Results)]) -> String {
 }
 
 /// The number of statements with each verdict, in words.
-fn verdicts(results: &Results) -> String {
+fn verdicts(results: &PaperResults) -> String {
     let count = |verdict| results.statements.iter().filter(|it| it.verdict == verdict).count();
     let some = Verdict::ALL.iter().map(|&verdict| (verdict, count(verdict))).filter(|(_, count)| *count > 0);
     some.map(|(verdict, count)| format!("{count} {}", verdict.name().trim_matches('*')))
@@ -78,7 +78,7 @@ fn verdicts(results: &Results) -> String {
         .join(", ")
 }
 
-fn counts(all: &[(&Experiment, Results)]) -> String {
+fn counts(all: &[(&Experiment, PaperResults)]) -> String {
     let mut table = String::from("| paper | experiment | statements |\n|---|---|---|\n");
     for (experiment, results) in all {
         let _ = writeln!(
@@ -93,7 +93,7 @@ fn counts(all: &[(&Experiment, Results)]) -> String {
     table
 }
 
-fn of_experiment(page: &mut String, experiment: &Experiment, results: &Results) {
+fn of_experiment(page: &mut String, experiment: &Experiment, results: &PaperResults) {
     let _ = writeln!(page, "## {}: {}\n", experiment.paper.name(), experiment.title);
     let _ = writeln!(page, "{}. {}\n", experiment.paper.title(), experiment.note);
     page.push_str("| | the paper | here | |\n|---|---|---|---|\n");

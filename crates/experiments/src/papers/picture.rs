@@ -6,7 +6,7 @@ use plotters::style::RGBColor;
 
 use super::experiment::Experiment;
 use super::measured::{Measured, Point};
-use super::results::Results;
+use super::results::PaperResults;
 use super::system::{BEST_PEER, DEFAULT, Form, System};
 use super::view::{Quantity, View};
 use crate::error::BenchError;
@@ -17,7 +17,7 @@ use crate::report::chart::{PANEL, Panel, Picture, Series, of_circle};
 /// # Errors
 ///
 /// If the file cannot be written.
-pub(super) fn draw(experiment: &Experiment, results: &Results, path: &Path) -> Result<(), BenchError> {
+pub(super) fn draw(experiment: &Experiment, results: &PaperResults, path: &Path) -> Result<(), BenchError> {
     let measured = Measured { systems: experiment.systems, rows: &results.record.summary };
     let curves = curves(experiment);
     let panels: Vec<Panel> =

@@ -8,7 +8,7 @@ use crate::bench::record;
 
 /// The results of an experiment.
 #[derive(Debug, Serialize)]
-pub(crate) struct Results {
+pub(crate) struct PaperResults {
     /// The paper.
     pub(super) paper: Paper,
     /// The experiment: its figures.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use super::experiment::{Claim, Experiment, Needs, Points, Statement, Within};
 use super::measured::Measured;
-use super::results::Results;
+use super::results::PaperResults;
 use super::simulation;
 use super::system::{Form, System};
 use super::within;
@@ -20,7 +20,7 @@ use crate::harness::machine::Machine;
 use crate::report::verdict::Verdict;
 
 /// The parts that all experiments of a run share.
-pub(super) struct Run<'a> {
+pub(super) struct PaperRun<'a> {
     pub(super) args: &'a ParticipantArgs,
     pub(super) sources: PathBuf,
     pub(super) points: Points,
@@ -31,9 +31,13 @@ pub(super) struct Run<'a> {
     pub(super) runner: Runner,
 }
 
-impl Run<'_> {
+impl PaperRun<'_> {
     /// Measures an experiment; the record is in `file` after every launch.
-    pub(super) fn measure(&mut self, experiment: &Experiment, file: &Path) -> Result<Results, BenchError> {
+    pub(super) fn measure(
+        &mut self,
+        experiment: &Experiment,
+        file: &Path,
+    ) -> Result<PaperResults, BenchError> {
         let cases = (experiment.cases)(&self.points);
         let mut failures = Vec::new();
         let libraries = if cases.is_empty() {
@@ -77,7 +81,7 @@ impl Run<'_> {
         results.summary = summarise(&results.measurements);
         let mut statements = self.statements(experiment, &results.summary);
         statements.append(&mut simulated);
-        Ok(Results {
+        Ok(PaperResults {
             paper: experiment.paper,
             experiment: experiment.names,
             title: experiment.title,

@@ -8,7 +8,7 @@ use crate::bench::record::{Key, Line, Measurement};
 use crate::error::BenchError;
 use crate::harness::load::Load;
 use crate::harness::record::VERSION;
-use crate::rma_locks::{Figure, Row, check, simulate_usual};
+use crate::rma_locks::{SimulatedFigure, SimulatedRow, check, simulate_usual};
 
 /// The numbers of processes: the paper's.
 const PROCESSES: [usize; 7] = [8, 16, 32, 64, 256, 512, 1024];
@@ -23,7 +23,7 @@ const ACQUISITIONS_A_SECOND: f64 = 1e5;
 ///
 /// If a simulation comes to no end.
 pub(super) fn measure(
-    figure: Figure,
+    figure: SimulatedFigure,
     effort: &Effort,
 ) -> Result<(Vec<Measurement>, Vec<Statement>), BenchError> {
     let (processes, acquisitions) = if effort.seconds < SHORT {
@@ -39,7 +39,7 @@ pub(super) fn measure(
         verdict: it.verdict,
     });
     // Other programs have no part in virtual time.
-    let measurement = |row: &Row| Measurement {
+    let measurement = |row: &SimulatedRow| Measurement {
         library: row.series.clone(),
         round: 1,
         load: Load::default(),
@@ -49,11 +49,11 @@ pub(super) fn measure(
 }
 
 /// The form of the benchmark: the paper's name and F_W in percent.
-fn op(row: &Row) -> String {
+fn op(row: &SimulatedRow) -> String {
     format!("{} {}", row.subject.name(), row.writers_percent)
 }
 
-fn line(row: &Row) -> Line {
+fn line(row: &SimulatedRow) -> Line {
     let key = Key::new(BENCH, "multiple", 0).op(&op(row)).ranks(row.processes as u32);
     let time = row.time_us.map(|us| ("time_us", us));
     let latency = row.time_us.is_none().then_some(("latency_us", row.latency_us[0]));

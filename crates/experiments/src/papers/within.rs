@@ -20,15 +20,17 @@ const ITERATIONS_A_SECOND: f64 = (1 << 22) as f64;
 
 /// A quantity: its benchmark, form and unit, and what measures it by a lock's name, threads, iterations and
 /// the longest time.
-struct Subject {
+struct MeasuredQuantity {
     bench: &'static str,
     op: &'static str,
     unit: &'static str,
     measure: fn(&str, usize, u64, Duration) -> Option<f64>,
 }
 
-const LATENCY: Subject = Subject { bench: "lock", op: "lines", unit: "ns", measure: lock_latency_ns };
-const QUEUE: Subject = Subject { bench: "queue", op: "fifo", unit: "op/s", measure: fifo_rate };
+const LATENCY: MeasuredQuantity =
+    MeasuredQuantity { bench: "lock", op: "lines", unit: "ns", measure: lock_latency_ns };
+const QUEUE: MeasuredQuantity =
+    MeasuredQuantity { bench: "queue", op: "fifo", unit: "op/s", measure: fifo_rate };
 
 /// What was measured within this process.
 pub(super) struct MeasuredWithin {
@@ -55,7 +57,7 @@ pub(super) fn measure(
         experiment::Within::Queues(locks) => (QUEUE, locks),
     };
     let all = Alternation { rounds: effort.rounds, cases: points.threads.clone(), systems: locks.to_vec() };
-    let mut session = Session {
+    let mut session = WithinSession {
         subject,
         names: Measured { systems: experiment.systems, rows: &[] },
         iterations: (effort.seconds * ITERATIONS_A_SECOND) as u64,
@@ -67,15 +69,15 @@ pub(super) fn measure(
 }
 
 /// A run of locks. A case is a number of threads, and a system a lock with its label.
-struct Session<'a> {
-    subject: Subject,
+struct WithinSession<'a> {
+    subject: MeasuredQuantity,
     names: Measured<'a>,
     iterations: u64,
     limit: Duration,
     measurements: Vec<Measurement>,
 }
 
-impl Benchmark for Session<'_> {
+impl Benchmark for WithinSession<'_> {
     type Case = u32;
     type System = (&'static str, &'static str);
     const TURNS: &'static str = "measurements";
@@ -106,7 +108,7 @@ impl Benchmark for Session<'_> {
     }
 }
 
-fn line(subject: &Subject, threads: u32, value: Option<f64>) -> Line {
+fn line(subject: &MeasuredQuantity, threads: u32, value: Option<f64>) -> Line {
     Line {
         key: Key {
             bench: subject.bench.to_owned(),

@@ -25,7 +25,7 @@ impl Bound {
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Verdict {
+pub(crate) enum CheckResult {
     /// The target is met.
     Pass,
     /// It is not.
@@ -50,7 +50,7 @@ pub(crate) struct Target {
     /// Unit of both.
     pub(crate) unit: String,
     /// Met or not.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: CheckResult,
 }
 
 impl Target {
@@ -69,9 +69,9 @@ impl Target {
                     Bound::AtMost => value <= limit,
                     Bound::AtLeast => value >= limit,
                 };
-                if met { Verdict::Pass } else { Verdict::Fail }
+                if met { CheckResult::Pass } else { CheckResult::Fail }
             }
-            _ => Verdict::NotMeasured,
+            _ => CheckResult::NotMeasured,
         };
         Self { what, measured, bound, limit, basis, unit: unit.to_owned(), verdict }
     }
@@ -84,7 +84,7 @@ impl Target {
 }
 
 /// The number of targets with a verdict.
-pub(crate) fn count(targets: &[Target], verdict: Verdict) -> usize {
+pub(crate) fn count(targets: &[Target], verdict: CheckResult) -> usize {
     targets.iter().filter(|target| target.verdict == verdict).count()
 }
 

@@ -1,14 +1,15 @@
 //! The simulated series: those of the paper's figures 3 to 6.
 
 use heddle_rma_sim::{
-    Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Shares, Stuck, Tuned, Workload,
+    Benchmark, HashTable, LockKind, MICROSECOND, RmaRwParameters, Shares, SimulatedNetwork, Stuck, Tuned,
+    Workload,
 };
 use serde::Serialize;
 
 /// A figure of the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Figure {
+pub(crate) enum SimulatedFigure {
     /// Fig. 3: RMA-MCS beside foMPI-Spin and D-MCS.
     MutualExclusion,
     /// Fig. 4a: T_DC.
@@ -25,39 +26,39 @@ pub(crate) enum Figure {
     Adaptive,
 }
 
-impl Figure {
-    pub(crate) const ALL: [Figure; 7] = [
-        Figure::MutualExclusion,
-        Figure::CounterDistance,
-        Figure::Locality,
-        Figure::Readers,
-        Figure::ReaderWriter,
-        Figure::HashTable,
-        Figure::Adaptive,
+impl SimulatedFigure {
+    pub(crate) const ALL: [SimulatedFigure; 7] = [
+        SimulatedFigure::MutualExclusion,
+        SimulatedFigure::CounterDistance,
+        SimulatedFigure::Locality,
+        SimulatedFigure::Readers,
+        SimulatedFigure::ReaderWriter,
+        SimulatedFigure::HashTable,
+        SimulatedFigure::Adaptive,
     ];
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Figure::MutualExclusion => "mutual-exclusion",
-            Figure::CounterDistance => "counter-distance",
-            Figure::Locality => "locality",
-            Figure::Readers => "readers",
-            Figure::ReaderWriter => "reader-writer",
-            Figure::HashTable => "hash-table",
-            Figure::Adaptive => "adaptive",
+            SimulatedFigure::MutualExclusion => "mutual-exclusion",
+            SimulatedFigure::CounterDistance => "counter-distance",
+            SimulatedFigure::Locality => "locality",
+            SimulatedFigure::Readers => "readers",
+            SimulatedFigure::ReaderWriter => "reader-writer",
+            SimulatedFigure::HashTable => "hash-table",
+            SimulatedFigure::Adaptive => "adaptive",
         }
     }
 
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Figure::MutualExclusion => "Fig. 3: RMA-MCS beside foMPI-Spin and D-MCS",
-            Figure::CounterDistance => "Fig. 4a: T_DC, the processes of a counter",
-            Figure::Locality => "Fig. 4b to 4d: T_L,2 and T_L,1",
-            Figure::Readers => "Fig. 4e and 4f: T_R",
-            Figure::ReaderWriter => "Fig. 5: RMA-RW beside foMPI-RW and QueueRw",
-            Figure::HashTable => "Fig. 6: the distributed hash table",
-            Figure::Adaptive => {
+            SimulatedFigure::MutualExclusion => "Fig. 3: RMA-MCS beside foMPI-Spin and D-MCS",
+            SimulatedFigure::CounterDistance => "Fig. 4a: T_DC, the processes of a counter",
+            SimulatedFigure::Locality => "Fig. 4b to 4d: T_L,2 and T_L,1",
+            SimulatedFigure::Readers => "Fig. 4e and 4f: T_R",
+            SimulatedFigure::ReaderWriter => "Fig. 5: RMA-RW beside foMPI-RW and QueueRw",
+            SimulatedFigure::HashTable => "Fig. 6: the distributed hash table",
+            SimulatedFigure::Adaptive => {
                 "RMA-RW that tunes its parameters, beside the best fixed ones (second half of a run)"
             }
         }
@@ -67,7 +68,7 @@ impl Figure {
 /// The subject of a case: one of the paper's benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Subject {
+pub(crate) enum SimulatedSubject {
     /// Latency, and throughput, of an empty critical section: LB and ECSB.
     Ecsb,
     Sob,
@@ -76,37 +77,37 @@ pub(crate) enum Subject {
     Dht,
 }
 
-impl Subject {
+impl SimulatedSubject {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Subject::Ecsb => "ECSB",
-            Subject::Sob => "SOB",
-            Subject::Wcsb => "WCSB",
-            Subject::Warb => "WARB",
-            Subject::Dht => "DHT",
+            SimulatedSubject::Ecsb => "ECSB",
+            SimulatedSubject::Sob => "SOB",
+            SimulatedSubject::Wcsb => "WCSB",
+            SimulatedSubject::Warb => "WARB",
+            SimulatedSubject::Dht => "DHT",
         }
     }
 }
 
 /// One simulation.
 #[derive(Debug, Clone)]
-pub(crate) struct Case {
-    pub(crate) figure: Figure,
-    pub(crate) subject: Subject,
+pub(crate) struct SimulatedCase {
+    pub(crate) figure: SimulatedFigure,
+    pub(crate) subject: SimulatedSubject,
     /// The line of the figure.
     pub(crate) series: String,
     pub(crate) processes: usize,
     /// F_W, in percent.
     pub(crate) writers_percent: f64,
     /// No lock: foMPI-A, in the hash table alone.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<LockKind>,
 }
 
 /// The figures of one simulation.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Row {
-    pub(crate) figure: Figure,
-    pub(crate) subject: Subject,
+pub(crate) struct SimulatedRow {
+    pub(crate) figure: SimulatedFigure,
+    pub(crate) subject: SimulatedSubject,
     pub(crate) series: String,
     pub(crate) processes: usize,
     pub(crate) writers_percent: f64,
@@ -120,7 +121,7 @@ pub(crate) struct Row {
 
 /// The parameters that all cases share.
 #[derive(Debug, Clone)]
-pub(crate) struct Effort {
+pub(crate) struct SimulationEffort {
     pub(crate) processes: Vec<usize>,
     /// Acquisitions of all processes of a case together, at least.
     pub(crate) acquisitions: usize,
@@ -129,19 +130,23 @@ pub(crate) struct Effort {
     pub(crate) rma_rw: RmaRwParameters,
 }
 
-impl Case {
+impl SimulatedCase {
     /// Simulates it.
-    pub(crate) fn run(&self, effort: &Effort, network: &Network) -> Result<Row, Stuck> {
+    pub(crate) fn run(
+        &self,
+        effort: &SimulationEffort,
+        network: &SimulatedNetwork,
+    ) -> Result<SimulatedRow, Stuck> {
         let (processes, seed, writers) = (self.processes, effort.seed, self.writers_percent / 100.0);
         // At least 20 for each process, and more where writers are rare or settings are to be found.
         let more = match self.figure {
-            Figure::Adaptive if writers < 0.01 => 25 * processes.max(256).div_ceil(64),
-            Figure::Adaptive => 12 * processes.max(256).div_ceil(64),
+            SimulatedFigure::Adaptive if writers < 0.01 => 25 * processes.max(256).div_ceil(64),
+            SimulatedFigure::Adaptive => 12 * processes.max(256).div_ceil(64),
             _ if writers < 0.01 => 5,
             _ => 1,
         };
         let acquisitions = (effort.acquisitions * more).max(20 * processes);
-        let mut row = Row {
+        let mut row = SimulatedRow {
             figure: self.figure,
             subject: self.subject,
             series: self.series.clone(),
@@ -152,11 +157,11 @@ impl Case {
             time_us: None,
         };
         let benchmark = match self.subject {
-            Subject::Ecsb => Benchmark::Empty,
-            Subject::Sob => Benchmark::SingleOperation,
-            Subject::Wcsb => Benchmark::WorkloadInside,
-            Subject::Warb => Benchmark::WaitAfterRelease,
-            Subject::Dht => {
+            SimulatedSubject::Ecsb => Benchmark::Empty,
+            SimulatedSubject::Sob => Benchmark::SingleOperation,
+            SimulatedSubject::Wcsb => Benchmark::WorkloadInside,
+            SimulatedSubject::Warb => Benchmark::WaitAfterRelease,
+            SimulatedSubject::Dht => {
                 let rounds = acquisitions / processes;
                 let rounds = rounds.min(50);
                 let (time, _) = HashTable { processes, rounds, writers, seed }.run(self.kind, network)?;
@@ -167,11 +172,11 @@ impl Case {
             }
         };
         // The paper's method, but parameters are to be found for a program that goes on.
-        let shares = if self.figure == Figure::Adaptive { Shares::Free } else { Shares::Equal };
+        let shares = if self.figure == SimulatedFigure::Adaptive { Shares::Free } else { Shares::Equal };
         let Some(kind) = self.kind else { return Ok(row) };
         let workload =
             Workload { benchmark, processes, acquisitions, shares, writers: vec![writers; 2], seed };
-        let outcome = if self.figure == Figure::Adaptive {
+        let outcome = if self.figure == SimulatedFigure::Adaptive {
             workload.run_by_shares(kind, network)?[1]
         } else {
             workload.run(kind, network)?
@@ -189,56 +194,62 @@ pub(crate) const ADAPTIVE_PERCENT: [f64; 4] = [0.2, 2.0, 5.0, 50.0];
 pub(crate) const TUNED: &str = "tuned";
 
 /// All cases of some figures.
-pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
+pub(crate) fn cases(figures: &[SimulatedFigure], effort: &SimulationEffort) -> Vec<SimulatedCase> {
     let mut cases = Vec::new();
-    for figure in Figure::ALL {
+    for figure in SimulatedFigure::ALL {
         if !figures.is_empty() && !figures.contains(&figure) {
             continue;
         }
-        for &processes in if figure == Figure::Adaptive { &ADAPTIVE_PROCESSES[..] } else { &effort.processes }
+        for &processes in
+            if figure == SimulatedFigure::Adaptive { &ADAPTIVE_PROCESSES[..] } else { &effort.processes }
         {
             let all = lines(figure, effort.rma_rw).into_iter();
             for (subject, writers_percent, series, kind) in
-                all.filter(|line| figure != Figure::Adaptive || has_place(line, processes))
+                all.filter(|line| figure != SimulatedFigure::Adaptive || has_place(line, processes))
             {
                 let series = if series.is_empty() {
                     kind.map_or("foMPI-A", |kind| kind.name()).to_owned()
                 } else {
                     series
                 };
-                cases.push(Case { figure, subject, series, processes, writers_percent, kind });
+                cases.push(SimulatedCase { figure, subject, series, processes, writers_percent, kind });
             }
         }
     }
     cases
 }
 
-type Line = (Subject, f64, String, Option<Kind>);
+type CaseLine = (SimulatedSubject, f64, String, Option<LockKind>);
 
 /// False if a fixed setting beside the tuned lock has one counter for more processes than there are.
-fn has_place((_, _, _, kind): &Line, processes: usize) -> bool {
-    !matches!(kind, Some(Kind::RmaRw(fixed)) if fixed.counter_distance > processes)
+fn has_place((_, _, _, kind): &CaseLine, processes: usize) -> bool {
+    !matches!(kind, Some(LockKind::RmaRw(fixed)) if fixed.counter_distance > processes)
 }
 
 /// The lines of a figure: benchmark, F_W in percent, name (empty: that of the lock), lock.
-fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    let rma_mcs = Kind::RmaMcs { locality: usual.locality };
-    let rw = |parameters| Some(Kind::RmaRw(parameters));
+fn lines(figure: SimulatedFigure, usual: RmaRwParameters) -> Vec<CaseLine> {
+    let mut lines: Vec<CaseLine> = Vec::new();
+    let rma_mcs = LockKind::RmaMcs { locality: usual.locality };
+    let rw = |parameters| Some(LockKind::RmaRw(parameters));
     match figure {
-        Figure::MutualExclusion => {
-            for subject in [Subject::Ecsb, Subject::Sob, Subject::Wcsb, Subject::Warb] {
-                for kind in [Kind::Spin, Kind::DMcs, rma_mcs] {
+        SimulatedFigure::MutualExclusion => {
+            for subject in [
+                SimulatedSubject::Ecsb,
+                SimulatedSubject::Sob,
+                SimulatedSubject::Wcsb,
+                SimulatedSubject::Warb,
+            ] {
+                for kind in [LockKind::Spin, LockKind::DMcs, rma_mcs] {
                     lines.push((subject, 100.0, String::new(), Some(kind)));
                 }
             }
         }
-        Figure::CounterDistance => {
+        SimulatedFigure::CounterDistance => {
             for counter_distance in [2, 4, 8, 16, 32, 64, 128, 256] {
                 for percent in [0.2, 2.0] {
                     let name = format!("T_DC = {counter_distance}");
                     lines.push((
-                        Subject::Sob,
+                        SimulatedSubject::Sob,
                         percent,
                         name,
                         rw(RmaRwParameters { counter_distance, ..usual }),
@@ -246,49 +257,64 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
                 }
             }
         }
-        Figure::Locality => {
+        SimulatedFigure::Locality => {
             for (locality, writers) in [(10, 10), (10, 25), (10, 100), (25, 40), (50, 20)] {
                 let name = format!("T_L,2 = {locality}, T_L,1 = {writers}");
-                lines.push((Subject::Sob, 25.0, name, rw(RmaRwParameters { locality, writers, ..usual })));
+                lines.push((
+                    SimulatedSubject::Sob,
+                    25.0,
+                    name,
+                    rw(RmaRwParameters { locality, writers, ..usual }),
+                ));
             }
         }
-        Figure::Readers => {
+        SimulatedFigure::Readers => {
             for readers in [0, 16, 64, 256] {
                 for percent in [0.2, 2.0, 5.0] {
                     let name = format!("T_R = {readers}");
-                    lines.push((Subject::Sob, percent, name, rw(RmaRwParameters { readers, ..usual })));
+                    lines.push((
+                        SimulatedSubject::Sob,
+                        percent,
+                        name,
+                        rw(RmaRwParameters { readers, ..usual }),
+                    ));
                 }
             }
         }
-        Figure::ReaderWriter => {
-            for subject in [Subject::Ecsb, Subject::Sob] {
+        SimulatedFigure::ReaderWriter => {
+            for subject in [SimulatedSubject::Ecsb, SimulatedSubject::Sob] {
                 for percent in [0.2, 2.0, 5.0, 30.0, 100.0] {
-                    for kind in [Kind::SimpleRw, Kind::QueueRw, Kind::RmaRw(usual)] {
+                    for kind in [LockKind::SimpleRw, LockKind::QueueRw, LockKind::RmaRw(usual)] {
                         lines.push((subject, percent, String::new(), Some(kind)));
                     }
                 }
             }
         }
-        Figure::HashTable => {
+        SimulatedFigure::HashTable => {
             for percent in [0.0, 2.0, 5.0, 20.0] {
-                for kind in [None, Some(Kind::SimpleRw), Some(Kind::QueueRw), rw(usual)] {
-                    lines.push((Subject::Dht, percent, String::new(), kind));
+                for kind in [None, Some(LockKind::SimpleRw), Some(LockKind::QueueRw), rw(usual)] {
+                    lines.push((SimulatedSubject::Dht, percent, String::new(), kind));
                 }
             }
         }
-        Figure::Adaptive => {
+        SimulatedFigure::Adaptive => {
             for percent in ADAPTIVE_PERCENT {
                 for counter_distance in [16, 32, 64, 128, 256, 512] {
                     for (locality, writers) in [(10, 20), (50, 20), (50, 100)] {
                         let name =
                             format!("T_DC = {counter_distance}, T_L,2 = {locality}, T_L,1 = {writers}");
                         let fixed = RmaRwParameters { counter_distance, locality, writers, readers: 0 };
-                        lines.push((Subject::Ecsb, percent, name, rw(fixed)));
+                        lines.push((SimulatedSubject::Ecsb, percent, name, rw(fixed)));
                     }
                 }
                 let tuned =
                     Tuned { counter_distance: 16, locality: (1, 50), writers: (1, 100), patience: None };
-                lines.push((Subject::Ecsb, percent, TUNED.to_owned(), Some(Kind::Adaptive(tuned))));
+                lines.push((
+                    SimulatedSubject::Ecsb,
+                    percent,
+                    TUNED.to_owned(),
+                    Some(LockKind::Adaptive(tuned)),
+                ));
             }
         }
     }
@@ -299,12 +325,12 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
 mod tests {
     use clap::ValueEnum;
 
-    use super::Figure;
+    use super::SimulatedFigure;
 
     #[test]
     fn names_are_those_of_the_command_line() {
-        for figure in Figure::ALL {
-            assert_eq!(Figure::from_str(figure.name(), false), Ok(figure));
+        for figure in SimulatedFigure::ALL {
+            assert_eq!(SimulatedFigure::from_str(figure.name(), false), Ok(figure));
         }
     }
 }

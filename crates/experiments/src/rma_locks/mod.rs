@@ -14,16 +14,16 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use heddle_rma_sim::{NANOSECOND, Network, RmaRwParameters};
+use heddle_rma_sim::{NANOSECOND, RmaRwParameters, SimulatedNetwork};
 use indicatif::ProgressBar;
 
 use crate::error::BenchError;
 use crate::harness::folder::{Folder, save};
 use crate::harness::record::{VERSION, command_line, utc};
-use cases::{Effort, cases};
-use results::Results;
+use cases::{SimulationEffort, cases};
+use results::SimulationResults;
 
-pub(crate) use cases::{Figure, Row};
+pub(crate) use cases::{SimulatedFigure, SimulatedRow};
 pub(crate) use statements::check;
 
 /// The seed, where the command line names no other.
@@ -37,7 +37,7 @@ const USUAL: RmaRwParameters =
 pub(crate) struct RmaLocksArgs {
     /// Which figures of the paper (default: all).
     #[arg(value_enum)]
-    figures: Vec<Figure>,
+    figures: Vec<SimulatedFigure>,
     /// Numbers of processes, separated by commas.
     #[arg(long, value_delimiter = ',', default_values_t = [8, 16, 32, 64, 256, 512, 1024],
           value_parser = clap::value_parser!(u64).range(2..=16384))]
@@ -79,14 +79,14 @@ pub(crate) struct RmaLocksArgs {
 /// If results cannot be written.
 pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
     let started = SystemTime::now();
-    let mut network = Network::xc30();
+    let mut network = SimulatedNetwork::xc30();
     if let Some(ns) = args.interface {
         network.interface = ns * NANOSECOND;
     }
     if let Some(ns) = args.interface_atomic {
         network.interface_atomic = ns * NANOSECOND;
     }
-    let effort = Effort {
+    let effort = SimulationEffort {
         processes: args.processes.iter().map(|p| *p as usize).collect(),
         acquisitions: args.acquisitions as usize,
         seed: args.seed,
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
         },
     };
     let rows = simulate(&args.figures, &effort, &network)?;
-    let results = Results {
+    let results = SimulationResults {
         version: VERSION.to_owned(),
         command: command_line(),
         started: utc(started),
@@ -123,16 +123,20 @@ pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
 ///
 /// If a simulation comes to no end.
 pub(crate) fn simulate_usual(
-    figure: Figure,
+    figure: SimulatedFigure,
     processes: &[usize],
     acquisitions: usize,
-) -> Result<Vec<Row>, BenchError> {
-    let effort = Effort { processes: processes.to_vec(), acquisitions, seed: SEED, rma_rw: USUAL };
-    simulate(&[figure], &effort, &Network::xc30())
+) -> Result<Vec<SimulatedRow>, BenchError> {
+    let effort = SimulationEffort { processes: processes.to_vec(), acquisitions, seed: SEED, rma_rw: USUAL };
+    simulate(&[figure], &effort, &SimulatedNetwork::xc30())
 }
 
 /// Simulates all cases, several at once, the slowest first.
-fn simulate(figures: &[Figure], effort: &Effort, network: &Network) -> Result<Vec<Row>, BenchError> {
+fn simulate(
+    figures: &[SimulatedFigure],
+    effort: &SimulationEffort,
+    network: &SimulatedNetwork,
+) -> Result<Vec<SimulatedRow>, BenchError> {
     let all = cases(figures, effort);
     let progress = ProgressBar::new(all.len() as u64);
     let mut order: Vec<usize> = (0..all.len()).collect();

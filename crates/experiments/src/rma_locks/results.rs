@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::cases::Row;
-use super::statements::Statement;
+use super::cases::SimulatedRow;
+use super::statements::SimulatedStatement;
 
 /// The results of a run.
 #[derive(Debug, Serialize)]
-pub(crate) struct Results {
+pub(crate) struct SimulationResults {
     pub(crate) version: String,
     pub(crate) command: Vec<String>,
     pub(crate) started: String,
@@ -15,6 +15,6 @@ pub(crate) struct Results {
     pub(crate) acquisitions: usize,
     /// The parameters of the simulated machine.
     pub(crate) machine: String,
-    pub(crate) statements: Vec<Statement>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) statements: Vec<SimulatedStatement>,
+    pub(crate) rows: Vec<SimulatedRow>,
 }

@@ -1,11 +1,11 @@
 //! The results as a page of Markdown.
 
-use super::cases::{Figure, Row, Subject, TUNED};
-use super::results::Results;
+use super::cases::{SimulatedFigure, SimulatedRow, SimulatedSubject, TUNED};
+use super::results::SimulationResults;
 use std::fmt::Write as _;
 
 /// Renders the whole page.
-pub(crate) fn render(results: &Results) -> String {
+pub(crate) fn render(results: &SimulationResults) -> String {
     let mut page = String::from("# The distributed locks on a simulated network\n\n");
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
     let _ = writeln!(
@@ -14,8 +14,8 @@ pub(crate) fn render(results: &Results) -> String {
         results.seed, results.acquisitions, results.machine
     );
     page.push_str(&statements(results));
-    for figure in Figure::ALL {
-        let rows: Vec<&Row> = results.rows.iter().filter(|row| row.figure == figure).collect();
+    for figure in SimulatedFigure::ALL {
+        let rows: Vec<&SimulatedRow> = results.rows.iter().filter(|row| row.figure == figure).collect();
         if !rows.is_empty() {
             let _ = writeln!(page, "## {}\n", figure.title());
             of_figure(&mut page, figure, &rows);
@@ -25,7 +25,7 @@ pub(crate) fn render(results: &Results) -> String {
 }
 
 /// The paper's statements, one a line.
-pub(crate) fn statements(results: &Results) -> String {
+pub(crate) fn statements(results: &SimulationResults) -> String {
     let mut page = String::new();
     if results.statements.is_empty() {
         return page;
@@ -43,37 +43,37 @@ pub(crate) fn statements(results: &Results) -> String {
     page
 }
 
-fn of_figure(page: &mut String, figure: Figure, rows: &[&Row]) {
-    let rate = |row: &Row| format!("{:.2}", row.throughput / 1e6);
-    let mut groups: Vec<(Subject, f64)> = Vec::new();
+fn of_figure(page: &mut String, figure: SimulatedFigure, rows: &[&SimulatedRow]) {
+    let rate = |row: &SimulatedRow| format!("{:.2}", row.throughput / 1e6);
+    let mut groups: Vec<(SimulatedSubject, f64)> = Vec::new();
     for row in rows {
         if !groups.contains(&(row.subject, row.writers_percent)) {
             groups.push((row.subject, row.writers_percent));
         }
     }
     for (subject, percent) in groups {
-        let rows: Vec<&Row> = rows
+        let rows: Vec<&SimulatedRow> = rows
             .iter()
             .copied()
             .filter(|row| row.subject == subject && row.writers_percent == percent)
             .collect();
         let share = format!("F_W = {percent} %");
         match (figure, subject) {
-            (_, Subject::Dht) => {
-                let time = |row: &Row| format!("{:.2}", row.time_us.unwrap_or(0.0) / 1000.0);
+            (_, SimulatedSubject::Dht) => {
+                let time = |row: &SimulatedRow| format!("{:.2}", row.time_us.unwrap_or(0.0) / 1000.0);
                 series(page, &format!("DHT, {share}: total time in ms"), &rows, time);
             }
-            (Figure::MutualExclusion, Subject::Ecsb) => {
+            (SimulatedFigure::MutualExclusion, SimulatedSubject::Ecsb) => {
                 series(page, "LB: acquire and release, mean in µs", &rows, |row| {
                     format!("{:.1}", row.latency_us[0])
                 });
                 series(page, "ECSB: million acquisitions a second", &rows, rate);
             }
-            (Figure::MutualExclusion, _) => {
+            (SimulatedFigure::MutualExclusion, _) => {
                 series(page, &format!("{}: million acquisitions a second", subject.name()), &rows, rate);
             }
-            (Figure::Adaptive, _) => beside_the_best(page, &share, &rows),
-            (Figure::Locality, _) => {
+            (SimulatedFigure::Adaptive, _) => beside_the_best(page, &share, &rows),
+            (SimulatedFigure::Locality, _) => {
                 series(
                     page,
                     &format!("{}, {share}: million acquisitions a second", subject.name()),
@@ -89,7 +89,7 @@ fn of_figure(page: &mut String, figure: Figure, rows: &[&Row]) {
                     &rows,
                     rate,
                 );
-                if subject == Subject::Ecsb {
+                if subject == SimulatedSubject::Ecsb {
                     series(page, "LB: latency in µs of readers, of writers", &rows, |row| {
                         format!("{:.1}, {:.0}", row.latency_us[1], row.latency_us[2])
                     });
@@ -100,13 +100,13 @@ fn of_figure(page: &mut String, figure: Figure, rows: &[&Row]) {
 }
 
 /// The tuned lock and the best of the fixed settings.
-fn beside_the_best(page: &mut String, share: &str, rows: &[&Row]) {
+fn beside_the_best(page: &mut String, share: &str, rows: &[&SimulatedRow]) {
     let _ = writeln!(
         page,
         "ECSB, {share}: million acquisitions a second; latency in µs of readers, of writers\n"
     );
     page.push_str("| P | tuned | the best fixed setting | | ratio |\n|---:|---:|---:|---|---:|\n");
-    let figures = |row: &Row| {
+    let figures = |row: &SimulatedRow| {
         format!("{:.2}; {:.0}, {:.0}", row.throughput / 1e6, row.latency_us[1], row.latency_us[2])
     };
     for tuned in rows.iter().filter(|row| row.series == TUNED) {
@@ -119,7 +119,7 @@ fn beside_the_best(page: &mut String, share: &str, rows: &[&Row]) {
     page.push('\n');
 }
 
-fn series(page: &mut String, title: &str, rows: &[&Row], show: impl Fn(&Row) -> String) {
+fn series(page: &mut String, title: &str, rows: &[&SimulatedRow], show: impl Fn(&SimulatedRow) -> String) {
     let mut names: Vec<&str> = Vec::new();
     let mut processes: Vec<usize> = Vec::new();
     for row in rows {

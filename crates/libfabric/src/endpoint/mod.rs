@@ -6,7 +6,7 @@ mod tests;
 
 use crate::abi::{self, Av, Cq, CqDataEntry, Domain, Ep, Fid};
 use crate::error::{Error, LostOperation};
-use crate::guard::{Key, Opening};
+use crate::guard::{JobKey, Opening};
 use crate::library::{NET, Provider};
 use crate::object::Closing;
 use crate::registered::{Owner, Registered};
@@ -44,7 +44,7 @@ impl RemoteMemory {
 
 /// The result of a call that the provider may put off.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Submission {
     /// It is done, or under way.
     Taken,
     /// There is no room now, or no connection yet. Nothing has happened; [`Endpoint::poll`] makes progress.
@@ -67,14 +67,14 @@ pub struct Completion {
 pub struct Endpoint {
     /// Closed before the other objects.
     endpoint: Closing<Ep>,
-    objects: Objects,
+    objects: EndpointObjects,
     wait: Option<RawFd>,
-    key: Option<Key>,
+    key: Option<JobKey>,
 }
 
 /// The objects that an endpoint is made with, closed in this order. Registrations end before.
 #[derive(Debug)]
-pub struct Objects {
+pub struct EndpointObjects {
     completions: Closing<Cq>,
     /// A queue without completions, whose descriptor is waited for (see [`Queues`]).
     empty: Option<Closing<Cq>>,
@@ -141,7 +141,7 @@ impl Endpoint {
         let key = opening.end();
 
         let provider = Arc::clone(provider);
-        let objects = Objects { completions, empty, addresses, domain, provider };
+        let objects = EndpointObjects { completions, empty, addresses, domain, provider };
         Ok(Endpoint { endpoint, objects, wait, key })
     }
 
@@ -156,7 +156,7 @@ impl Endpoint {
     /// Stops all operations: closes the endpoint, which discards them (`fi_endpoint`, section "`fi_close`").
     /// Memory that they had is the caller's again. What is left may go once the registrations have ended.
     #[must_use]
-    pub fn stop(self) -> Objects {
+    pub fn stop(self) -> EndpointObjects {
         let Endpoint { endpoint, objects, .. } = self;
         drop(endpoint);
         objects
@@ -189,7 +189,7 @@ impl Endpoint {
 
     /// The key that others need to connect to the endpoint, if it is [guarded](crate::guard).
     #[must_use]
-    pub fn key(&self) -> Option<Key> {
+    pub fn key(&self) -> Option<JobKey> {
         self.key
     }
 
@@ -301,7 +301,7 @@ impl Endpoint {
         len: usize,
         target: &Registered,
         context: *mut u8,
-    ) -> Outcome {
+    ) -> Submission {
         let read = self.endpoint().remote_memory().read;
         let (endpoint, descriptor) = (self.endpoint.0.as_ptr(), target.descriptor());
         let (to, context) = (to.cast(), context.cast());
@@ -324,7 +324,7 @@ impl Endpoint {
         len: usize,
         source: &Registered,
         context: *mut u8,
-    ) -> Outcome {
+    ) -> Submission {
         let write = self.endpoint().remote_memory().writemsg;
         let (bytes, mut descriptor) =
             (libc::iovec { iov_base: from.cast_mut().cast(), iov_len: len }, source.descriptor());
@@ -356,7 +356,7 @@ impl Endpoint {
         len: usize,
         memory: &Registered,
         context: *mut u8,
-    ) -> Outcome {
+    ) -> Submission {
         let receive = self.endpoint().messages().recv;
         let (to, context) = (to.cast(), context.cast());
         // SAFETY: by the caller's promise.
@@ -379,7 +379,7 @@ impl Endpoint {
         len: usize,
         memory: &Registered,
         context: *mut u8,
-    ) -> Outcome {
+    ) -> Submission {
         let send = self.endpoint().messages().send;
         let (from, context) = (from.cast(), context.cast());
         // SAFETY: by the caller's promise.
@@ -389,7 +389,7 @@ impl Endpoint {
 
     /// Sends a message that is no longer than [`Provider::inject_bytes`]; the bytes may be used again at
     /// once, and no completion follows.
-    pub fn inject(&mut self, to: Address, message: &[u8]) -> Outcome {
+    pub fn inject(&mut self, to: Address, message: &[u8]) -> Submission {
         let inject = self.endpoint().messages().inject;
         // SAFETY: a live endpoint; the library copies the bytes.
         let result =
@@ -397,11 +397,11 @@ impl Endpoint {
         self.outcome(result)
     }
 
-    fn outcome(&self, result: isize) -> Outcome {
+    fn outcome(&self, result: isize) -> Submission {
         match result {
-            0 => Outcome::Taken,
-            later if later == -abi::EAGAIN => Outcome::Later,
-            error => Outcome::Lost(self.objects.provider.functions.words(-error as c_int)),
+            0 => Submission::Taken,
+            later if later == -abi::EAGAIN => Submission::Later,
+            error => Submission::Lost(self.objects.provider.functions.words(-error as c_int)),
         }
     }
 

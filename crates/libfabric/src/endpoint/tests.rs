@@ -45,11 +45,11 @@ fn pair_of(names: &[&str]) -> (Endpoint, Endpoint, Address) {
 fn completes(
     origin: &mut Endpoint,
     owner: &mut Endpoint,
-    start: &mut dyn FnMut(&mut Endpoint) -> Outcome,
+    start: &mut dyn FnMut(&mut Endpoint) -> Submission,
 ) -> bool {
     let (mut taken, mut result) = (false, None);
     while result.is_none() {
-        taken = taken || start(origin) == Outcome::Taken;
+        taken = taken || start(origin) == Submission::Taken;
         let (mut done, mut lost) = (false, None);
         origin.poll(|_| done = true, |operation| lost = Some(operation));
         owner.poll(|_| {}, |_| {});
@@ -105,18 +105,18 @@ fn messages_arrive_in_order_and_wake_who_waits() {
         let (bytes, context) = (place.bytes(), place.context());
         // SAFETY: the places outlive the endpoints' operations; nothing else uses them.
         let outcome = unsafe { to.receive(bytes, 256, &Registered::NONE, context) };
-        assert_eq!(outcome, Outcome::Taken);
+        assert_eq!(outcome, Submission::Taken);
     }
     let mut sent = Place::new();
     let mut taken = 0;
     let mut arrived = Vec::new();
     while arrived.len() < 2 {
         taken += usize::from(match taken {
-            0 => from.inject(address, b"first") == Outcome::Taken,
+            0 => from.inject(address, b"first") == Submission::Taken,
             1 => {
                 let (bytes, context) = (sent.bytes(), sent.context());
                 // SAFETY: the place outlives the endpoint's operation; nothing else uses it.
-                unsafe { from.send(address, bytes, 256, &Registered::NONE, context) == Outcome::Taken }
+                unsafe { from.send(address, bytes, 256, &Registered::NONE, context) == Submission::Taken }
             }
             _ => false,
         });
@@ -142,8 +142,8 @@ fn nobody_waits_while_there_is_something_to_poll_for() {
         let (bytes, context) = (place.bytes(), place.context());
         // SAFETY: the place outlives the endpoints' operations; nothing else uses it.
         let outcome = unsafe { to.receive(bytes, 256, &Registered::NONE, context) };
-        assert_eq!(outcome, Outcome::Taken);
-        while from.inject(address, b"word") != Outcome::Taken {
+        assert_eq!(outcome, Submission::Taken);
+        while from.inject(address, b"word") != Submission::Taken {
             from.poll(|_| {}, |_| {});
             to.poll(|_| {}, |_| {});
         }
@@ -179,10 +179,10 @@ fn say(from: &mut Endpoint, to: &mut Endpoint, address: Address, mut meanwhile: 
     let (bytes, context) = (place.bytes(), place.context());
     // SAFETY: the place outlives the receive, which is complete at the end.
     let outcome = unsafe { to.receive(bytes, 256, &Registered::NONE, context) };
-    assert_eq!(outcome, Outcome::Taken);
+    assert_eq!(outcome, Submission::Taken);
     let (mut sent, mut arrived) = (false, 0);
     while arrived == 0 {
-        sent = sent || from.inject(address, b"word") == Outcome::Taken;
+        sent = sent || from.inject(address, b"word") == Submission::Taken;
         from.poll(|_| {}, |lost| panic!("{}", lost.reason));
         arrived = to.poll(|done| assert_eq!(done.len, 4), |lost| panic!("{}", lost.reason));
         meanwhile();
@@ -220,7 +220,7 @@ fn an_endpoint_that_was_turned_away_connects_once_more() {
     for provider in ["net", "tcp;ofi_rxm"] {
         let (mut from, mut to, address) = pair_of(&[provider, "tcp"]);
         let (name, before) = (to.name().expect("a name"), guard::turned_away());
-        guard::introduce(&name, Key::parse(&"7".repeat(32)));
+        guard::introduce(&name, JobKey::parse(&"7".repeat(32)));
         let key = to.key();
         say(&mut from, &mut to, address, || {
             if guard::turned_away() >= before + 3 {

@@ -11,7 +11,7 @@
 //! makes another one for the next message.
 
 use super::doors::{doors, proof_for, socket_address};
-use super::proof::{Key, PROOF_BYTES};
+use super::proof::{JobKey, PROOF_BYTES};
 use super::replace::Replacement;
 use libc::{c_int, c_void, sockaddr, socklen_t};
 use std::io;
@@ -145,7 +145,7 @@ fn prove_if_due(connection: RawFd) -> Result<(), c_int> {
 }
 
 /// Sends a proof, in one segment with libfabric's request, which follows at once (`MSG_MORE`).
-fn prove(connection: RawFd, key: Key) -> Result<(), c_int> {
+fn prove(connection: RawFd, key: JobKey) -> Result<(), c_int> {
     let proof = proof_for(key).ok_or(libc::EIO)?;
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE;
     // SAFETY: the proof's bytes.

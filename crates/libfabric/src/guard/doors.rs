@@ -1,6 +1,6 @@
 //! The guard's memory: the ports that it stands in front of, and the keys of others.
 
-use super::proof::{Key, PROOF_BYTES, random};
+use super::proof::{JobKey, PROOF_BYTES, random};
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
@@ -11,9 +11,9 @@ use std::thread::{self, ThreadId};
 #[derive(Default)]
 pub(super) struct Doors {
     /// The key of this process.
-    pub(super) key: Option<Key>,
+    pub(super) key: Option<JobKey>,
     /// The keys of processes to which this one connects.
-    pub(super) known: HashMap<SocketAddr, Key>,
+    pub(super) known: HashMap<SocketAddr, JobKey>,
     /// Called when a stranger was turned away.
     pub(super) report: Option<fn(SocketAddr)>,
     pub(super) turned_away: u64,
@@ -22,7 +22,7 @@ pub(super) struct Doors {
     /// The descriptors of the ports.
     listening: HashSet<RawFd>,
     /// Connections that are being made, and to whom a proof is due.
-    connecting: HashMap<RawFd, Key>,
+    connecting: HashMap<RawFd, JobKey>,
     /// The numbers of all proofs that were accepted.
     seen: HashSet<u64>,
 }
@@ -63,7 +63,7 @@ impl Doors {
     }
 
     /// Notes a connection that is being made, to whose other end a proof is due if that has a key.
-    pub(super) fn connects(&mut self, connection: RawFd, key: Option<Key>) {
+    pub(super) fn connects(&mut self, connection: RawFd, key: Option<JobKey>) {
         match key {
             Some(key) => _ = self.connecting.insert(connection, key),
             None => _ = self.connecting.remove(&connection),
@@ -71,13 +71,13 @@ impl Doors {
     }
 
     /// The key for which a proof is due over this connection, which is none from now on.
-    pub(super) fn due(&mut self, connection: RawFd) -> Option<Key> {
+    pub(super) fn due(&mut self, connection: RawFd) -> Option<JobKey> {
         self.connecting.remove(&connection)
     }
 }
 
 /// A proof for the owner of a key. Returns `None` if the system has no random numbers.
-pub(super) fn proof_for(key: Key) -> Option<[u8; PROOF_BYTES]> {
+pub(super) fn proof_for(key: JobKey) -> Option<[u8; PROOF_BYTES]> {
     random().map(|number| key.prove(number))
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_proof_admits_once() {
-        let key = Key::random().expect("random numbers");
+        let key = JobKey::random().expect("random numbers");
         let mut doors = Doors { key: Some(key), ..Doors::default() };
         let proof = proof_for(key).expect("random numbers");
         assert!(doors.admits(&proof));

@@ -40,7 +40,7 @@ mod replace;
 
 use crate::library::Provider;
 use doors::{doors, socket_address};
-pub use proof::Key;
+pub use proof::JobKey;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
@@ -51,10 +51,10 @@ const PROVIDERS: [&str; 2] = ["net", "tcp"];
 const WITHOUT_CALLS: &str = "FI_TCP_IO_URING";
 
 /// The key of this process, once libfabric's calls come here.
-static KEY: OnceLock<Option<Key>> = OnceLock::new();
+static KEY: OnceLock<Option<JobKey>> = OnceLock::new();
 
 /// The time in which an endpoint is opened.
-pub(crate) struct Opening(Option<Key>);
+pub(crate) struct Opening(Option<JobKey>);
 
 impl Opening {
     /// Begins it: ports that this thread listens to from now on are guarded, if the provider's can be.
@@ -69,7 +69,7 @@ impl Opening {
     }
 
     /// Ends it. Returns the key that others need to connect to the endpoint, if they need one.
-    pub(crate) fn end(self) -> Option<Key> {
+    pub(crate) fn end(self) -> Option<JobKey> {
         self.0.filter(|_| doors().ends_to_open())
     }
 }
@@ -82,13 +82,13 @@ impl Drop for Opening {
     }
 }
 
-fn key(provider: &Provider) -> Option<Key> {
+fn key(provider: &Provider) -> Option<JobKey> {
     *KEY.get_or_init(|| {
         let uses_no_calls = std::env::var(WITHOUT_CALLS).is_ok_and(|value| {
             !["", "0", "n", "no", "off", "f", "false"].contains(&value.to_lowercase().as_str())
         });
         let inside = provider.functions.address();
-        let key = Key::random().filter(|_| !uses_no_calls && replace::replace(inside, &calls::all()))?;
+        let key = JobKey::random().filter(|_| !uses_no_calls && replace::replace(inside, &calls::all()))?;
         doors().key = Some(key);
         Some(key)
     })
@@ -96,7 +96,7 @@ fn key(provider: &Provider) -> Option<Key> {
 
 /// Says which key the process has that listens at an address, by the name of its endpoint; none if it does
 /// not ask for one.
-pub fn introduce(name: &[u8], key: Option<Key>) {
+pub fn introduce(name: &[u8], key: Option<JobKey>) {
     let Some(address) = socket_address(name) else { return };
     match key {
         Some(key) => _ = doors().known.insert(address, key),

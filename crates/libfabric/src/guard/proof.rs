@@ -19,19 +19,19 @@ const PROTOCOL: [u8; 8] = *b"heddle 1";
 
 /// A secret of a process, which the ranks of its job know.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Key([u64; 2]);
+pub struct JobKey([u64; 2]);
 
 /// A key is a secret.
-impl fmt::Debug for Key {
+impl fmt::Debug for JobKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Key")
     }
 }
 
-impl Key {
+impl JobKey {
     /// A new one. Returns `None` if the system has no random numbers.
-    pub(super) fn random() -> Option<Key> {
-        Some(Key([random()?, random()?]))
+    pub(super) fn random() -> Option<JobKey> {
+        Some(JobKey([random()?, random()?]))
     }
 
     /// The key in hexadecimal digits, for the other ranks.
@@ -42,10 +42,10 @@ impl Key {
 
     /// Reads what [`to_text`](Self::to_text) has written.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Key> {
+    pub fn parse(text: &str) -> Option<JobKey> {
         let (first, second) = text.split_at_checked(16)?;
         let word = |text: &str| u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16);
-        Some(Key([word(first)?, word(second)?]))
+        Some(JobKey([word(first)?, word(second)?]))
     }
 
     /// A proof with this number.
@@ -120,7 +120,7 @@ mod tests {
     /// The example of the paper, appendix A, and the first and the last code of the authors' list.
     #[test]
     fn codes_are_those_of_siphash() {
-        let key = Key([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]);
+        let key = JobKey([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]);
         let message: Vec<u8> = (0..63).collect();
         assert_eq!(key.code(&message[..15]), 0xa129_ca61_49be_45e5);
         assert_eq!(key.code(&[]), 0x726f_db47_dd0e_0e31);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn only_the_key_proves_itself() {
-        let (key, other) = (Key([1, 2]), Key([1, 3]));
+        let (key, other) = (JobKey([1, 2]), JobKey([1, 3]));
         let proof = key.prove(77);
         assert_eq!(key.check(&proof), Some(77));
         assert_eq!(other.check(&proof), None);
@@ -138,9 +138,9 @@ mod tests {
             changed[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(key.check(&changed), None, "bit {bit}");
         }
-        assert_eq!(Key::parse(&key.to_text()), Some(key));
+        assert_eq!(JobKey::parse(&key.to_text()), Some(key));
         for text in ["", "1", "000000000000000100000000000000020", "0000000000000001000000000000000g", "é"] {
-            assert_eq!(Key::parse(text), None, "{text}");
+            assert_eq!(JobKey::parse(text), None, "{text}");
         }
     }
 }

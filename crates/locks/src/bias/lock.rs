@@ -1,6 +1,6 @@
 //! Any lock with a bias.
 
-use crate::bias::{BiasAge, Exit, FIRST_STREAK, Offer, Owner, Streak};
+use crate::bias::{BiasAge, BiasOffer, BiasOwner, Exit, FIRST_STREAK, Streak};
 use heddle_platform::Platform;
 use heddle_platform::platform::MemoryCell;
 use heddle_sync::{CachePadded, RawLock, WaitPolicy};
@@ -8,7 +8,7 @@ use std::fmt;
 
 /// A lock `L` with a bias to an owner of the kind `O`: see [`biased`](crate::biased) and
 /// [`core_biased`](crate::core_biased).
-pub struct BiasedLock<O: Owner<L::Platform>, L: RawLock> {
+pub struct BiasedLock<O: BiasOwner<L::Platform>, L: RawLock> {
     /// The words that an entry by the bias touches, on one cache line.
     bias: CachePadded<O>,
     exit: Exit<L::Platform>,
@@ -25,7 +25,7 @@ struct Candidates<T> {
     guarded: T,
 }
 
-impl<O: Owner<L::Platform>, L: RawLock + fmt::Debug> fmt::Debug for BiasedLock<O, L> {
+impl<O: BiasOwner<L::Platform>, L: RawLock + fmt::Debug> fmt::Debug for BiasedLock<O, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(O::NAME).field("under", &self.under).finish_non_exhaustive()
     }
@@ -33,17 +33,17 @@ impl<O: Owner<L::Platform>, L: RawLock + fmt::Debug> fmt::Debug for BiasedLock<O
 
 // SAFETY: `candidates` is touched only while `under` is held, which orders the accesses; all other fields are
 // Sync, or never written.
-unsafe impl<O: Owner<L::Platform>, L: RawLock> Sync for BiasedLock<O, L> {}
+unsafe impl<O: BiasOwner<L::Platform>, L: RawLock> Sync for BiasedLock<O, L> {}
 // SAFETY: all of `Candidates` is Send, and so are O and L by their contracts.
-unsafe impl<O: Owner<L::Platform>, L: RawLock> Send for BiasedLock<O, L> {}
+unsafe impl<O: BiasOwner<L::Platform>, L: RawLock> Send for BiasedLock<O, L> {}
 
-impl<O: Owner<L::Platform>, L: RawLock + Default> Default for BiasedLock<O, L> {
+impl<O: BiasOwner<L::Platform>, L: RawLock + Default> Default for BiasedLock<O, L> {
     fn default() -> Self {
         Self::new(L::default(), WaitPolicy::DEFAULT)
     }
 }
 
-impl<O: Owner<L::Platform>, L: RawLock> BiasedLock<O, L> {
+impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
     /// Puts a bias before `under`. A revoker waits for the thread inside by `policy`.
     #[must_use]
     pub fn new(under: L, policy: WaitPolicy) -> Self {
@@ -170,12 +170,12 @@ impl<O: Owner<L::Platform>, L: RawLock> BiasedLock<O, L> {
     #[cold]
     fn make_owner(&self, candidates: &mut Candidates<O::Guarded>, user: u64) -> bool {
         let place = match self.bias.offer(&mut candidates.guarded, user) {
-            Offer::Never => {
+            BiasOffer::Never => {
                 candidates.streak.give_up();
                 return false;
             }
-            Offer::NotNow => return false,
-            Offer::At(place) => place,
+            BiasOffer::NotNow => return false,
+            BiasOffer::At(place) => place,
         };
         candidates.streak.restart();
         self.age.begin(user);
@@ -187,7 +187,7 @@ impl<O: Owner<L::Platform>, L: RawLock> BiasedLock<O, L> {
 // SAFETY: exclusion and liveness by the promises of O and L: a thread is inside by the bias, or it holds L
 // and has seen that nobody is or comes inside by the bias. Order by L, and by the Release and Acquire of the
 // flags.
-unsafe impl<O: Owner<L::Platform>, L: RawLock> RawLock for BiasedLock<O, L> {
+unsafe impl<O: BiasOwner<L::Platform>, L: RawLock> RawLock for BiasedLock<O, L> {
     type Platform = L::Platform;
     /// The token of L, or `None` for a thread that is inside by the bias.
     type Token = Option<L::Token>;

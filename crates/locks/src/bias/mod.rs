@@ -1,5 +1,5 @@
 //! The lock that [`biased`](crate::biased) and [`core_biased`](crate::core_biased) are: a lock with a bias to
-//! an [`Owner`], which is a thread or a core.
+//! an [`BiasOwner`], which is a thread or a core.
 //!
 //! | file | idea |
 //! |---|---|
@@ -18,5 +18,5 @@ mod streak;
 pub(crate) use age::BiasAge;
 pub use exit::Exit;
 pub use lock::BiasedLock;
-pub use owner::{Offer, Owner};
+pub use owner::{BiasOffer, BiasOwner};
 pub(crate) use streak::{FIRST_STREAK, Streak};

@@ -15,7 +15,7 @@ use std::fmt;
 /// thread is inside by the bias, and none gets in by it before [`give`](Self::give). Of the threads for which
 /// [`enter`](Self::enter) returned true, or that gave the bias to themselves from inside, one at a time is
 /// inside, and its flag is up.
-pub unsafe trait Owner<P: Platform>: fmt::Debug + Send + Sync {
+pub unsafe trait BiasOwner<P: Platform>: fmt::Debug + Send + Sync {
     /// The lock's name.
     const NAME: &'static str;
     /// True if a thread that becomes the owner, or whose core does, is inside by the bias from then on.
@@ -56,7 +56,7 @@ pub unsafe trait Owner<P: Platform>: fmt::Debug + Send + Sync {
     fn comes_anew(_: &mut Self::Guarded, _user: u64) {}
 
     /// Looks whether a user can become the owner. The caller holds the inner lock.
-    fn offer(&self, guarded: &mut Self::Guarded, user: u64) -> Offer<Self::Place>;
+    fn offer(&self, guarded: &mut Self::Guarded, user: u64) -> BiasOffer<Self::Place>;
 
     /// Gives the bias away. The caller holds the inner lock, and nobody has the bias.
     fn give(&self, place: Self::Place);
@@ -64,7 +64,7 @@ pub unsafe trait Owner<P: Platform>: fmt::Debug + Send + Sync {
 
 /// The answer to a user that could become the owner of a bias.
 #[derive(Debug)]
-pub enum Offer<T> {
+pub enum BiasOffer<T> {
     /// Not on this platform.
     Never,
     /// Not now.

@@ -65,7 +65,7 @@
 
 mod seats;
 
-use crate::bias::{BiasedLock, Exit, Offer, Owner};
+use crate::bias::{BiasOffer, BiasOwner, BiasedLock, Exit};
 use crate::biased::seats::{SEATS, Seats};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -100,7 +100,7 @@ impl<P: Platform> OwnerThread<P> {
 }
 
 // SAFETY: invariant 3.
-unsafe impl<P: Platform> Owner<P> for OwnerThread<P> {
+unsafe impl<P: Platform> BiasOwner<P> for OwnerThread<P> {
     const NAME: &'static str = "Biased";
     const OWNS_FROM_INSIDE: bool = false;
     type Guarded = Seats;
@@ -168,12 +168,12 @@ unsafe impl<P: Platform> Owner<P> for OwnerThread<P> {
         seats.give_back(me);
     }
 
-    fn offer(&self, seats: &mut Seats, me: u64) -> Offer<u64> {
+    fn offer(&self, seats: &mut Seats, me: u64) -> BiasOffer<u64> {
         // Where the light fence is a full fence, the bias costs more than the lock.
         if !P::is_asymmetric() {
-            return Offer::Never;
+            return BiasOffer::Never;
         }
-        seats.take(me).map_or(Offer::NotNow, |seat| Offer::At(me | seat as u64))
+        seats.take(me).map_or(BiasOffer::NotNow, |seat| BiasOffer::At(me | seat as u64))
     }
 
     fn give(&self, bias: u64) {

@@ -61,7 +61,7 @@
 //! promise 2 of [`RawLock`] when the lock goes from the bias to another thread. From L to the bias, OWNED's
 //! Release pairs with the claim's Acquire. All other orderings rest on the barrier or on L.
 
-use crate::bias::{BiasedLock, Exit, Offer, Owner};
+use crate::bias::{BiasOffer, BiasOwner, BiasedLock, Exit};
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -84,7 +84,7 @@ pub struct OwnerCore<P: Platform> {
 }
 
 // SAFETY: invariants 2 to 4.
-unsafe impl<P: Platform> Owner<P> for OwnerCore<P> {
+unsafe impl<P: Platform> BiasOwner<P> for OwnerCore<P> {
     const NAME: &'static str = "CoreBiased";
     const OWNS_FROM_INSIDE: bool = true;
     type Guarded = ();
@@ -132,11 +132,11 @@ unsafe impl<P: Platform> Owner<P> for OwnerCore<P> {
         self.core.store(NOBODY, Ordering::Relaxed);
     }
 
-    fn offer(&self, (): &mut (), core: u64) -> Offer<u32> {
+    fn offer(&self, (): &mut (), core: u64) -> BiasOffer<u32> {
         // Where the light fence of the doorbell is a full fence, the bias costs more than the lock.
         let is_cheap = P::is_asymmetric() && P::has_core_claims();
         let core = u32::try_from(core).ok().filter(|core| is_cheap && *core < REVOKING);
-        core.map_or(Offer::Never, Offer::At)
+        core.map_or(BiasOffer::Never, BiasOffer::At)
     }
 
     fn give(&self, core: u32) {

@@ -2,8 +2,8 @@
 
 use super::kind::{LockKind, Order};
 use super::recipe::{
-    Biased, CoreBiased, Mutex, Priority, Recipe, StrictAbortableMcs, StrictHmcs, StrictMcs, TimedPriority,
-    Visitor,
+    BiasedRecipe, CoreBiasedRecipe, Mutex, Priority, Recipe, StrictAbortableMcs, StrictHmcs, StrictMcs,
+    TimedPriority, Visitor,
 };
 
 /// A lock that the models, the C interface and the benchmarks offer by name.
@@ -55,9 +55,9 @@ macro_rules! composed {
 
 composed! {
     BiasedMutex = "biased-mutex", "a mutex that costs nearly nothing while one thread uses it":
-        Biased<Mutex>, Overtaking;
+        BiasedRecipe<Mutex>, Overtaking;
     CoreBiasedMutex = "core-biased-mutex", "a mutex that costs nearly nothing while the threads of one core use it":
-        CoreBiased<Mutex>, Overtaking;
+        CoreBiasedRecipe<Mutex>, Overtaking;
     MutexMutex = "p-mutex-mutex", "two classes, each with a mutex":
         TimedPriority<Mutex, Mutex>, Queue;
     McsMcs = "p-mcs-mcs", "two classes, each with an MCS queue":

@@ -134,9 +134,9 @@ with_rows!(recipes);
 
 /// Another lock with a bias towards the only thread that uses it.
 #[derive(Debug)]
-pub struct Biased<R>(PhantomData<R>);
+pub struct BiasedRecipe<R>(PhantomData<R>);
 
-impl<R: Recipe> Recipe for Biased<R> {
+impl<R: Recipe> Recipe for BiasedRecipe<R> {
     type Lock = crate::biased::Biased<R::Lock>;
     const UNTIL: Option<AcquireUntil<Self::Lock>> = None;
 
@@ -147,9 +147,9 @@ impl<R: Recipe> Recipe for Biased<R> {
 
 /// Another lock, biased to the core whose threads alone use it.
 #[derive(Debug)]
-pub struct CoreBiased<R>(PhantomData<R>);
+pub struct CoreBiasedRecipe<R>(PhantomData<R>);
 
-impl<R: Recipe> Recipe for CoreBiased<R> {
+impl<R: Recipe> Recipe for CoreBiasedRecipe<R> {
     type Lock = crate::core_biased::CoreBiased<R::Lock>;
     const UNTIL: Option<AcquireUntil<Self::Lock>> = None;
 

@@ -236,7 +236,7 @@ impl<H: RawLock, L: RawLock<Platform = H::Platform>> TwoLevel<H, L> {
             return None;
         }
         let token = queue.acquire();
-        self.filter.compete(side, None, &Before { lock: self, side, queue });
+        self.filter.compete(side, None, &HeadOfClass { lock: self, side, queue });
         Some(token)
     }
 
@@ -270,7 +270,7 @@ impl<H: RawLock, L: RawLock<Platform = H::Platform>> TwoLevel<H, L> {
             return Some(None);
         }
         if let Some(token) = queue.acquire_until(deadline_ns) {
-            if self.filter.compete(side, deadline, &Before { lock: self, side, queue }) {
+            if self.filter.compete(side, deadline, &HeadOfClass { lock: self, side, queue }) {
                 return Some(Some(token));
             }
             self.filter.hand_on(side, queue.has_waiters());
@@ -318,13 +318,13 @@ impl<H: RawLock, L: RawLock<Platform = H::Platform>> TwoLevel<H, L> {
 }
 
 /// The head of one class before the filter.
-struct Before<'a, H: RawLock, L: RawLock<Platform = PlatformOf<H>>, Q> {
+struct HeadOfClass<'a, H: RawLock, L: RawLock<Platform = PlatformOf<H>>, Q> {
     lock: &'a TwoLevel<H, L>,
     side: Side,
     queue: &'a Q,
 }
 
-impl<H: RawLock, L: RawLock<Platform = PlatformOf<H>>, Q: RawLock> Contest for Before<'_, H, L, Q> {
+impl<H: RawLock, L: RawLock<Platform = PlatformOf<H>>, Q: RawLock> Contest for HeadOfClass<'_, H, L, Q> {
     fn take(&self) -> bool {
         self.lock.take_as_head(self.side)
     }

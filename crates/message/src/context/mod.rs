@@ -13,6 +13,6 @@ mod numbers;
 
 pub use channel::{BrokenPromise, Context, Plane};
 pub(crate) use mapping::steps;
-pub use mapping::{Choice, PLANE, UNKNOWN, context_id};
+pub use mapping::{PLANE, UNKNOWN, VniChoice, context_id};
 pub(crate) use numbers::Numbers;
 pub use numbers::known;

@@ -2,7 +2,7 @@
 //! them. With the leader's world rank, which a context id has too, a number is unique in the job without
 //! agreement: a new communicator needs one broadcast, and a reduction before it if hints are given.
 
-use super::mapping::{Choice, NUMBERS, UNKNOWN};
+use super::mapping::{NUMBERS, UNKNOWN, VniChoice};
 use crate::error::{Error, Result};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
@@ -31,7 +31,7 @@ impl Numbers {
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if none is left.
-    pub(crate) fn take(&self, choice: Choice, vnis: usize) -> Result<u64> {
+    pub(crate) fn take(&self, choice: VniChoice, vnis: usize) -> Result<u64> {
         let number = |next| Some(choice.number_from(next, vnis)).filter(|number| *number < NUMBERS);
         // Relaxed: the only requirement is that no two calls get the same number.
         let (store, load) = (Ordering::Relaxed, Ordering::Relaxed);
@@ -63,8 +63,8 @@ mod tests {
     use super::*;
     use crate::context::context_id;
 
-    fn any() -> Choice {
-        Choice::default()
+    fn any() -> VniChoice {
+        VniChoice::default()
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
     fn a_named_vni_that_has_no_number_left_leaves_the_others_theirs() {
         // The last number is on VNI 3 of 4.
         let (numbers, named) =
-            (Numbers::starting_at(NUMBERS - 2), |vni| Choice::new(Some(vni), false, false));
+            (Numbers::starting_at(NUMBERS - 2), |vni| VniChoice::new(Some(vni), false, false));
         assert!(numbers.take(named(1), 4).is_err());
         assert_eq!(numbers.take(named(3), 4), Ok(NUMBERS - 1));
         assert!(numbers.take(named(3), 4).is_err() && numbers.take(any(), 4).is_err());

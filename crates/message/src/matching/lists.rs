@@ -13,7 +13,7 @@ const UNLINKED: Links = Links { prev: NONE, next: NONE };
 
 /// A node: an unexpected message.
 #[derive(Debug)]
-pub(super) struct Node<V> {
+pub(super) struct UnexpectedNode<V> {
     pub(super) key: Key,
     pub(super) order: u64,
     links: [Links; SHAPES],
@@ -24,7 +24,7 @@ pub(super) struct Node<V> {
 /// Nodes and the lists they stand in.
 #[derive(Debug)]
 pub(super) struct Lists<V> {
-    pub(super) nodes: Vec<Node<V>>,
+    pub(super) nodes: Vec<UnexpectedNode<V>>,
     free: u32,
     buckets: Buckets,
     pub(super) live: usize,
@@ -41,7 +41,7 @@ impl<V> Lists<V> {
         let order = stamp.unwrap_or(self.next_order);
         self.next_order += 1;
         self.live += 1;
-        let node = Node { key, order, links: [UNLINKED; SHAPES], value: Some(value) };
+        let node = UnexpectedNode { key, order, links: [UNLINKED; SHAPES], value: Some(value) };
         if self.free == NONE {
             self.nodes.push(node);
             return self.nodes.len() as u32 - 1;

@@ -5,7 +5,7 @@ use super::key::Key;
 
 /// A posted receive.
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct PostedNode {
     key: Key,
     order: u64,
     /// `NONE` in a free node.
@@ -18,7 +18,7 @@ struct Node {
 /// that are cancelled, whose place must be searched for.
 #[derive(Debug)]
 pub(super) struct Posted {
-    nodes: Vec<Node>,
+    nodes: Vec<PostedNode>,
     free: u32,
     buckets: Buckets,
     /// The number of receives that were posted so far.
@@ -58,7 +58,7 @@ impl Posted {
     #[cold]
     fn push_anew(&mut self, key: &Key, request: u32) -> u32 {
         self.free = self.nodes.len() as u32;
-        self.nodes.push(Node { key: *key, order: 0, request: NONE, next: NONE });
+        self.nodes.push(PostedNode { key: *key, order: 0, request: NONE, next: NONE });
         self.push(key, request)
     }
 
@@ -93,10 +93,10 @@ impl Posted {
         self.find(|node| node.order >= posts)
     }
 
-    fn find(&self, is_wanted: impl Fn(&Node) -> bool) -> Vec<(u32, Key, u32)> {
-        let wanted = |(_, node): &(u32, &Node)| node.request != NONE && is_wanted(node);
+    fn find(&self, is_wanted: impl Fn(&PostedNode) -> bool) -> Vec<(u32, Key, u32)> {
+        let wanted = |(_, node): &(u32, &PostedNode)| node.request != NONE && is_wanted(node);
         let nodes = (0u32..).zip(&self.nodes).filter(wanted);
-        let mut found: Vec<(u32, &Node)> = nodes.collect();
+        let mut found: Vec<(u32, &PostedNode)> = nodes.collect();
         found.sort_unstable_by_key(|(_, node)| node.order);
         found.into_iter().map(|(at, node)| (at, node.key, node.request)).collect()
     }
@@ -105,7 +105,8 @@ impl Posted {
     /// proportional to the length of that list. `None` if it has left already.
     #[cold]
     pub(super) fn remove(&mut self, at: u32, request: u32) -> Option<Key> {
-        let Node { key, next, .. } = *self.nodes.get(at as usize).filter(|node| node.request == request)?;
+        let PostedNode { key, next, .. } =
+            *self.nodes.get(at as usize).filter(|node| node.request == request)?;
         self.live -= 1;
         let list = self.buckets.list_of(&key);
         if list.head == at {

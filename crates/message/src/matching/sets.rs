@@ -2,9 +2,9 @@
 
 use super::buckets::NONE;
 use super::key::{Key, SHAPES};
-use super::lists::{Lists, Node};
+use super::lists::{Lists, UnexpectedNode};
 use super::posted::Posted;
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 
 /// The matching state of a VNI, or of some of its contexts; `M` is the type of an unexpected message.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<M> Default for Matching<M> {
 
 impl<M> Matching<M> {
     /// The bytes that an unexpected message takes in the set.
-    pub const UNEXPECTED_BYTES: usize = size_of::<Node<M>>();
+    pub const UNEXPECTED_BYTES: usize = size_of::<UnexpectedNode<M>>();
 
     /// Two empty sets.
     pub fn new() -> Matching<M> {
@@ -112,14 +112,14 @@ impl<M> Matching<M> {
     /// Stores an unexpected message.
     #[inline]
     pub fn store(&mut self, key: Key, message: M) {
-        counters::count(Event::Unexpected, 1);
+        counters::count(CountedEvent::Unexpected, 1);
         self.keep(key, message, None);
     }
 
     /// Does the same as [`store`](Self::store), with a stamp that orders it among messages
     /// that arrive on other VNIs.
     pub fn store_stamped(&mut self, key: Key, message: M, stamp: u64) {
-        counters::count(Event::Unexpected, 1);
+        counters::count(CountedEvent::Unexpected, 1);
         self.keep(key, message, Some(stamp));
     }
 
@@ -149,15 +149,15 @@ impl<M> Matching<M> {
             if !self.unexpected.nodes[at as usize].value.as_ref().is_some_and(is_wanted) {
                 return None;
             }
-            counters::count(Event::UnexpectedTaken, 1);
+            counters::count(CountedEvent::UnexpectedTaken, 1);
             return self.take_at(at);
         }
         if self.unexpected.live == 0 {
             return None;
         }
-        counters::count(Event::MatchingStep, 1);
+        counters::count(CountedEvent::MatchingStep, 1);
         let at = self.unexpected.pop_if(key, is_wanted)?;
-        counters::count(Event::UnexpectedTaken, 1);
+        counters::count(CountedEvent::UnexpectedTaken, 1);
         self.unexpected.release(at).map(|message| (*key, message))
     }
 
@@ -166,7 +166,7 @@ impl<M> Matching<M> {
     #[cold]
     pub fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&M) -> bool) -> Option<M> {
         let at = self.unexpected.search(key, is_wanted)?;
-        counters::count(Event::UnexpectedTaken, 1);
+        counters::count(CountedEvent::UnexpectedTaken, 1);
         self.take_at(at).map(|(_, message)| message)
     }
 
@@ -194,7 +194,7 @@ impl<M> Matching<M> {
         if self.unexpected.live == 0 {
             return None;
         }
-        counters::count(Event::MatchingStep, 1);
+        counters::count(CountedEvent::MatchingStep, 1);
         if key.shape() != 0 && !self.wildcards_seen {
             self.index_wildcards();
         }

@@ -6,7 +6,7 @@
 //! take many more. So a thread that sees that no thread has had a turn at the VNI for the time of a spin
 //! takes the turn itself. While the offload thread runs, it has turns all the time, and is not disturbed.
 
-use super::event::Event;
+use super::event::AwaitedEvent;
 use super::wait::ended_promptly;
 use crate::domain::Domain;
 use heddle_platform::atomic::Ordering;
@@ -18,7 +18,7 @@ impl Domain {
     /// none. Returns true if the event has happened. Of several waiting threads one takes turns; for the
     /// others it returns false at once.
     #[cold]
-    pub(super) fn wait_beside_server(&self, vni: u32, event: &mut dyn Event) -> bool {
+    pub(super) fn wait_beside_server(&self, vni: u32, event: &mut dyn AwaitedEvent) -> bool {
         let waiting = self.attendance(vni);
         // The offload thread is counted, too.
         let is_first = waiting.fetch_add(1, Ordering::Relaxed) <= 1;
@@ -27,7 +27,7 @@ impl Domain {
         over
     }
 
-    fn take_turns(&self, vni: u32, event: &mut dyn Event) -> bool {
+    fn take_turns(&self, vni: u32, event: &mut dyn AwaitedEvent) -> bool {
         let served = self.vni(vni);
         // While yields are dear, the waiter spins for longer than this.
         let spin = clock::ns_to_ticks(self.wait_policy().spin_ns);

@@ -12,7 +12,7 @@
 //! all waiting threads sleep.
 
 use super::OTHERS_EVERY;
-use super::event::Event;
+use super::event::AwaitedEvent;
 use super::sleep::asleep;
 use super::wait::ended_promptly;
 use crate::domain::Domain;
@@ -64,7 +64,7 @@ impl Progress for LeaderProgress<'_> {
 impl Domain {
     /// Returns when the event has happened; the caller has just polled for it in vain.
     #[cold]
-    pub(super) fn wait_by_counter(&self, vni: u32, event: &mut dyn Event) {
+    pub(super) fn wait_by_counter(&self, vni: u32, event: &mut dyn AwaitedEvent) {
         let waiting = self.attendance(vni);
         let waiters = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
         if waiters != 1 || !self.comes_soon(vni, event) {
@@ -83,7 +83,7 @@ impl Domain {
     }
 
     /// Returns true if the event happens while a lone waiter spins.
-    fn comes_soon(&self, vni: u32, event: &mut dyn Event) -> bool {
+    fn comes_soon(&self, vni: u32, event: &mut dyn AwaitedEvent) -> bool {
         let mut waiter = Waiter::new(self.wait_policy(), 1);
         loop {
             let happened = self.poll(vni, 1);
@@ -100,7 +100,7 @@ impl Domain {
 
     /// Waits for a signal of the event, or until the event has to be checked for another reason. Returns
     /// false if no thread would signal it.
-    fn watch(&self, vni: u32, event: &mut dyn Event) -> bool {
+    fn watch(&self, vni: u32, event: &mut dyn AwaitedEvent) -> bool {
         let watcher = event.watcher();
         // SAFETY: the watcher is taken out and leaves in this function.
         let watch = unsafe { event.watch(&watcher) };
@@ -112,7 +112,7 @@ impl Domain {
         watch != Watch::Taken
     }
 
-    fn wait_with_others(&self, vni: u32, event: &mut dyn Event, watcher: &Watcher) {
+    fn wait_with_others(&self, vni: u32, event: &mut dyn AwaitedEvent, watcher: &Watcher) {
         let counter = watcher.counter();
         let progress =
             LeaderProgress { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };

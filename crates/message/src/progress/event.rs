@@ -4,7 +4,7 @@ use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 
 /// An event that a thread waits for. The thread that causes the event learns from it which thread to wake.
-pub trait Event {
+pub trait AwaitedEvent {
     /// Returns true if the event has happened; from then on it stays true.
     fn is_over(&mut self) -> bool;
 
@@ -38,7 +38,7 @@ impl<F: FnMut() -> bool> Condition<F> {
     }
 }
 
-impl<F: FnMut() -> bool> Event for Condition<F> {
+impl<F: FnMut() -> bool> AwaitedEvent for Condition<F> {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
         self.is_over = self.is_over || (self.attempt)();

@@ -28,7 +28,7 @@ mod sleep;
 mod test;
 mod wait;
 
-pub use event::Event;
+pub use event::AwaitedEvent;
 pub use test::{count_short_test, is_test_short};
 pub use wait::ended_promptly;
 

@@ -1,6 +1,6 @@
 //! The loops in which a thread waits.
 
-use super::event::{Condition, Event};
+use super::event::{AwaitedEvent, Condition};
 use super::sleep::asleep;
 use super::{OTHERS_EVERY, fairness};
 use crate::buffer::Buffer;
@@ -51,7 +51,7 @@ impl Domain {
 
     /// Makes progress until the event has happened, first of all on VNI `vni`.
     #[inline]
-    pub fn wait_for(&self, vni: u32, event: &mut impl Event) {
+    pub fn wait_for(&self, vni: u32, event: &mut impl AwaitedEvent) {
         if !self.poll_for(vni, event) {
             self.wait_long(vni, event);
         }
@@ -59,7 +59,7 @@ impl Domain {
 
     /// Polls VNI `vni` a few times. Returns true if the event has happened.
     #[inline(always)]
-    pub fn poll_for(&self, vni: u32, event: &mut impl Event) -> bool {
+    pub fn poll_for(&self, vni: u32, event: &mut impl AwaitedEvent) -> bool {
         if event.is_over() {
             return true;
         }
@@ -77,7 +77,7 @@ impl Domain {
     }
 
     /// Does the same as [`wait_for`](Self::wait_for) after [`poll_for`](Self::poll_for) has returned false.
-    pub fn wait_long(&self, vni: u32, event: &mut impl Event) {
+    pub fn wait_long(&self, vni: u32, event: &mut impl AwaitedEvent) {
         if self.is_offloaded() && self.wait_beside_server(vni, event) {
             return;
         }
@@ -120,7 +120,7 @@ impl Domain {
     }
 
     #[cold]
-    pub(super) fn wait_slowly(&self, vni: u32, event: &mut dyn Event) {
+    pub(super) fn wait_slowly(&self, vni: u32, event: &mut dyn AwaitedEvent) {
         let waiting = self.attendance(vni);
         let waiters = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
         // An offload thread that serves the VNI is counted as well, but it does not compete with the waiters.
@@ -164,7 +164,7 @@ impl Domain {
 
     /// Sleeps until the doorbell rings, unless there is something to do.
     #[cold]
-    fn sleep(&self, vni: u32, event: &mut dyn Event) {
+    fn sleep(&self, vni: u32, event: &mut dyn AwaitedEvent) {
         // A thread or process that makes something happen rings the doorbell: one that sends, that gives back
         // credits, or that completes an operation.
         let has_work = || !self.is_offloaded() && self.poll_everywhere() || event.is_over();

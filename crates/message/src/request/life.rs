@@ -10,7 +10,7 @@ use super::outcome::{Outcome, PartOver};
 use super::pool::release;
 use super::slot::{at, exists};
 use crate::buffer::Buffer;
-use crate::error::{Error, Owner};
+use crate::error::{Error, ErrorOwner};
 use crate::matching::Key;
 use heddle_platform::atomic::Ordering;
 use heddle_sync::Watcher;
@@ -323,7 +323,7 @@ pub fn consume(id: RequestId) -> Option<(Outcome, bool)> {
 }
 
 /// Finds the owner of the errors of requests that name a communicator by this handle.
-type FindOwner = fn(usize) -> Option<Owner>;
+type FindOwner = fn(usize) -> Option<ErrorOwner>;
 
 static FIND_OWNER: OnceLock<FindOwner> = OnceLock::new();
 

@@ -4,14 +4,17 @@ use super::attachment::Attachment;
 use super::kind::{RequestId, RequestKind};
 use super::slot::{self, Request, at};
 use crate::error::{Error, Result};
-use heddle_objects::table::{ObjectKind, Parts, decode, encode};
+use heddle_objects::table::{HandleParts, ObjectKind, decode, encode};
 use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
 
 /// The handle of a request.
 #[inline]
 pub fn handle(id: RequestId) -> usize {
-    encode(ObjectKind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
+    encode(
+        ObjectKind::Request,
+        HandleParts { index: id, generation: at(id).generation.load(Ordering::Relaxed) },
+    )
 }
 
 /// Makes the handle of a live request one that names nothing, because the program has freed it while its

@@ -6,8 +6,8 @@ use super::in_flight::{InFlight, Ownership};
 use super::kind::{RequestId, RequestKind};
 use super::region::OutOfRequests;
 use super::slot::{Request, at};
-use heddle_model::counters::{self, Event};
-use heddle_objects::table::{ObjectKind, Parts, encode};
+use heddle_model::counters::{self, CountedEvent};
+use heddle_objects::table::{HandleParts, ObjectKind, encode};
 use heddle_platform::atomic::Ordering;
 
 /// Takes a slot, ACTIVE, for an operation on a VNI.
@@ -44,7 +44,7 @@ pub fn take_express(vni: u32, comm: usize) -> Option<Fresh> {
     }
     let (id, request) = cache::pop_cached()?;
     let generation = begin(request, vni, comm, RequestKind::Receive);
-    let handle = encode(ObjectKind::Request, Parts { index: id, generation });
+    let handle = encode(ObjectKind::Request, HandleParts { index: id, generation });
     // SAFETY: a free slot belongs to the thread that took it.
     Some(Fresh { id, handle, in_flight: unsafe { &mut *request.in_flight.get() } })
 }
@@ -60,7 +60,7 @@ fn begin(request: &Request, vni: u32, comm: usize, kind: RequestKind) -> u32 {
     request.names().take(comm);
     request.state.activate();
     let generation = request.names().begin();
-    counters::count(Event::RequestTaken, 1);
+    counters::count(CountedEvent::RequestTaken, 1);
     generation
 }
 
@@ -121,7 +121,7 @@ pub fn release(id: RequestId) {
 pub(super) fn free(id: RequestId, request: &Request) {
     request.state.set_free();
     request.names().end();
-    counters::count(Event::RequestReleased, 1);
+    counters::count(CountedEvent::RequestReleased, 1);
     cache::push(id);
 }
 

@@ -7,7 +7,7 @@ use super::kind::RequestId;
 use super::outcome::Outcome;
 use super::region::{Growth, OutOfRequests, Region};
 use heddle_datatype::Datatype;
-use heddle_objects::request::{Names, StateWord};
+use heddle_objects::request::{RequestNames, StateWord};
 use heddle_objects::table::{ObjectKind, upper_half};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
@@ -109,8 +109,8 @@ impl Request {
     }
 
     #[inline(always)]
-    pub(super) fn names(&self) -> Names<'_, Datatype> {
-        Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
+    pub(super) fn names(&self) -> RequestNames<'_, Datatype> {
+        RequestNames { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
     }
 
     /// Counts a reference to the buffer's datatype, and gives up the one to the last buffer's. A persistent

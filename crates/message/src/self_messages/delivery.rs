@@ -9,7 +9,7 @@ use crate::vni::receive::truncated;
 use crate::vni::ring_access::Rules;
 use crate::vni::send::fill;
 use crate::vni::trace;
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
 use heddle_transport::Throttle;
@@ -37,7 +37,7 @@ impl<S: Rules> Core<S> {
             (&mut *args, request),
             |shard, (args, request)| {
                 let receive = shard.matching.match_arrival(&key);
-                counters::count(Event::MatchingStep, shard.matching.take_steps());
+                counters::count(CountedEvent::MatchingStep, shard.matching.take_steps());
                 receive.map(Matched::Receive).unwrap_or_else(|| {
                     let Ok((message, pending)) = waiting(args, request, throttle) else {
                         return Matched::OutOfRequests;

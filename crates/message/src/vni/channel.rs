@@ -2,7 +2,7 @@
 
 use super::ring_access::Rules;
 use crate::request::RequestId;
-use heddle_model::Object;
+use heddle_model::GuardedObject;
 use heddle_model::counters::Section;
 use heddle_platform::atomic::AtomicUsize;
 use heddle_transport::{EXTRA_BYTES, Header};
@@ -35,7 +35,7 @@ pub(crate) struct Channel<R> {
     pub backlog: VecDeque<Queued>,
 }
 
-impl<R: Send + 'static> Object for Channel<R> {
+impl<R: Send + 'static> GuardedObject for Channel<R> {
     const SECTION: Section = Section::Channel;
     const LEVEL: u32 = 3;
 }

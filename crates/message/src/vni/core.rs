@@ -11,8 +11,8 @@ use super::trace;
 use super::unexpected::UnexpectedBytes;
 use crate::matching::{Key, Matching};
 use crate::request::{self, Outcome, PartOver, RequestId, Stage};
-use heddle_model::counters::{self, Event, Row, Section};
-use heddle_model::{Object, Path, SectionOf, Sections};
+use heddle_model::counters::{self, CountedEvent, Row, Section};
+use heddle_model::{GuardedObject, Path, SectionOf, Sections};
 use heddle_objects::probers::Probers;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_sync::{Doorbell, Scope};
@@ -55,7 +55,7 @@ pub(crate) struct Arrivals {
     pub inbox: Inbox,
 }
 
-impl Object for Arrivals {
+impl GuardedObject for Arrivals {
     const SECTION: Section = Section::Arrivals;
     const LEVEL: u32 = 0;
 }
@@ -132,7 +132,7 @@ impl MatchingShard {
     }
 }
 
-impl Object for MatchingShard {
+impl GuardedObject for MatchingShard {
     const SECTION: Section = Section::Matching;
     const LEVEL: u32 = 1;
 }
@@ -248,7 +248,7 @@ impl<S: Rules> Core<S> {
     #[inline(always)]
     pub(crate) fn completed(&self, part: Option<PartOver>) {
         if S::PARTED {
-            counters::count(Event::Work, 1);
+            counters::count(CountedEvent::Work, 1);
         } else {
             S::change(&self.completed, 1);
         }

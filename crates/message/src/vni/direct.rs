@@ -11,7 +11,7 @@ use super::{trace, wire};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use heddle_model::{Path, SectionOf, Whole};
-use heddle_transport::{Envelope, Offer};
+use heddle_transport::{Envelope, Offered};
 use std::cell::Cell;
 
 /// The result of a poll for a direct receive.
@@ -55,9 +55,9 @@ impl Core<Whole> {
             },
         );
         match offered {
-            Offer::Nothing => Direct::Nothing,
-            Offer::Refused => Direct::Ordinary,
-            Offer::Taken => {
+            Offered::Nothing => Direct::Nothing,
+            Offered::Refused => Direct::Ordinary,
+            Offered::Taken => {
                 let (envelope, bytes) = received.get();
                 Direct::Received(envelope, bytes)
             }

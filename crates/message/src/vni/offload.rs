@@ -3,7 +3,7 @@
 use super::core::Core;
 use super::interface::{Vni, VniState};
 use super::step::{Entry, Step};
-use heddle_model::{Turn, Whole};
+use heddle_model::{OffloadTurn, Whole};
 use heddle_sync::{Next, WaitPolicy, Waiter};
 
 /// The result of a turn.
@@ -51,7 +51,7 @@ impl Vni {
         self.await_turn(wait).is_some_and(|turn| self.serve_in(turn))
     }
 
-    fn take_turn(&self) -> Option<Turn<'_, Core<Whole>>> {
+    fn take_turn(&self) -> Option<OffloadTurn<'_, Core<Whole>>> {
         match &self.state {
             VniState::Whole(state) => state.take_turn(),
             VniState::Parted(_) | VniState::LockFree(_) => None,
@@ -59,7 +59,7 @@ impl Vni {
     }
 
     /// Waits for a turn; turns are short. `None` if no offload thread serves the VNI.
-    fn await_turn(&self, wait: WaitPolicy) -> Option<Turn<'_, Core<Whole>>> {
+    fn await_turn(&self, wait: WaitPolicy) -> Option<OffloadTurn<'_, Core<Whole>>> {
         let VniState::Whole(state) = &self.state else { return None };
         let mut waiter = Waiter::new(&WaitPolicy { park: false, ..wait }, 1);
         while state.is_offloaded() {
@@ -72,7 +72,7 @@ impl Vni {
         None
     }
 
-    fn serve_in(&self, mut turn: Turn<'_, Core<Whole>>) -> bool {
+    fn serve_in(&self, mut turn: OffloadTurn<'_, Core<Whole>>) -> bool {
         let served = turn.serve_posted();
         let step = turn.with(|core| core.step(Entry::Wait));
         if !matches!(step, Step::Nothing) {

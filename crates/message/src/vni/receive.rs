@@ -10,7 +10,7 @@ use crate::buffer::{Buffer, copy_small};
 use crate::error::Error;
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId, Stage};
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::probers::Asleep;
 use heddle_spec::constants as mpi;
@@ -131,7 +131,7 @@ impl<S: Rules> Core<S> {
         let receive = shard.matching.match_arrival(key);
         if S::PARTED {
             // Otherwise the thread that makes progress counts the steps of all messages together.
-            counters::count(Event::MatchingStep, shard.matching.take_steps());
+            counters::count(CountedEvent::MatchingStep, shard.matching.take_steps());
         }
         receive
     }

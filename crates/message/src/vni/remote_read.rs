@@ -15,8 +15,8 @@ use super::ring_access::Rules;
 use super::wire::{self, Rts};
 use crate::matching::Key;
 use crate::request::{self, InFlight, RequestId};
-use heddle_model::counters::{self, Event};
-use heddle_transport::{Direction, Exposed, RemoteCopy};
+use heddle_model::counters::{self, CountedEvent};
+use heddle_transport::{CopyDirection, Exposed, RemoteCopy};
 use std::any::Any;
 
 /// The data of a send while peers may read it. The registration ends before the data.
@@ -60,7 +60,7 @@ impl<S: Rules> Core<S> {
         let words = wire::to_bytes([u64::from(id), u64::from(rts.request), 0]);
         let done = (wire::control(wire::FETCHED), words);
         let there = (rts.address, remote_key);
-        let copy = RemoteCopy { direction: Direction::Read, peer, there, here: to, len, done };
+        let copy = RemoteCopy { direction: CopyDirection::Read, peer, there, here: to, len, done };
         request::await_peer(id, self.index, peer);
         // SAFETY: this thread does not touch the in-flight state any more, if the data is fetched.
         unsafe { request::hand_over(id) };
@@ -76,7 +76,7 @@ impl<S: Rules> Core<S> {
         // SAFETY: the in-flight state of a receive whose data was read belongs to the critical section of
         // arrivals, where this thread is.
         let peer = unsafe { request::in_flight(receive) }.peer;
-        counters::count(Event::RemoteRead, 1);
+        counters::count(CountedEvent::RemoteRead, 1);
         self.tell_sender(peer, sender);
         self.complete_streamed(receive);
     }

@@ -2,9 +2,9 @@
 
 use super::message::SendArgs;
 use super::transfer_method::{CACHE_BYTES, MethodChoice};
-use super::under_way::{Pull, Push, SplitCopy, Stream};
+use super::under_way::{Pull, PushUnderWay, SplitCopy, Stream};
 use crate::request::{self, Outcome, RequestId};
-use heddle_model::Object;
+use heddle_model::GuardedObject;
 use heddle_model::counters::Section;
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;
@@ -17,7 +17,7 @@ const CHECKS: usize = 8;
 pub(crate) struct RendezvousState {
     pub streams: Vec<Stream>,
     pub pulls: VecDeque<Pull>,
-    pub pushes: VecDeque<Push>,
+    pub pushes: VecDeque<PushUnderWay>,
     /// Receives by split copy: each side copies one half.
     pub split_copies: Vec<SplitCopy>,
     /// For each peer that has sent long messages, the choice of method: for those below `CACHE_BYTES`, and
@@ -39,7 +39,7 @@ pub trait Sequel: Debug + Send {
     fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<(RequestId, Outcome)>;
 }
 
-impl Object for RendezvousState {
+impl GuardedObject for RendezvousState {
     const SECTION: Section = Section::Rendezvous;
     const LEVEL: u32 = 2;
 }

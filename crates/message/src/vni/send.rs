@@ -19,7 +19,7 @@ use super::step::Entry;
 use super::wire::{self, Rts};
 use crate::buffer::Buffer;
 use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD, RingAccess, Traffic};
@@ -184,7 +184,7 @@ impl<S: Rules> Core<S> {
             return false;
         }
         let sent = self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
-        counters::count(Event::ThrottledSend, u64::from(sent));
+        counters::count(CountedEvent::ThrottledSend, u64::from(sent));
         sent
     }
 

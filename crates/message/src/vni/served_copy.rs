@@ -20,17 +20,17 @@ use super::under_way::{Sink, Stream};
 use super::wire::{self, Words};
 use crate::buffer::Buffer;
 use crate::request::{self, RequestId, Stage};
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, Whole};
 use heddle_platform::clock;
-use heddle_transport::{Direction, Garbage, Incoming};
+use heddle_transport::{CopyDirection, Garbage, Incoming};
 use std::ptr::with_exposed_provenance_mut;
 
 /// A copy between a buffer of this process and memory of a peer.
 #[derive(Debug, Clone, Copy)]
 pub struct ServedCopy {
     /// Which of them is read, and which is written.
-    pub direction: Direction,
+    pub direction: CopyDirection,
     /// The world rank of the peer, which runs on this machine.
     pub peer: usize,
     /// Where its memory begins, in its own address space. It has as many bytes as the buffer.
@@ -52,9 +52,9 @@ impl<S: Rules> Core<S> {
         // SAFETY: the request is not issued yet, so this thread has its in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         (in_flight.peer, in_flight.stage) = (peer, Stage::UnderWay);
-        counters::count(Event::ServedCopy, 1);
+        counters::count(CountedEvent::ServedCopy, 1);
         match direction {
-            Direction::Read => {
+            CopyDirection::Read => {
                 (in_flight.source, in_flight.tag) = (0, 0);
                 (in_flight.arrived, in_flight.wanted, in_flight.past_caches) = (0, wanted, false);
                 (in_flight.pieces_wanted, in_flight.asked_ns) = (true, clock::now_ns());
@@ -62,7 +62,7 @@ impl<S: Rules> Core<S> {
                 unsafe { request::hand_over(id) };
                 self.send_control(peer, wire::FETCH, wire::to_bytes([address, wanted as u64, u64::from(id)]));
             }
-            Direction::Write => {
+            CopyDirection::Write => {
                 // The peer's answer ends the send, as if it had fetched data that it was offered.
                 (in_flight.offered, in_flight.being_read) = (true, true);
                 self.count_offer(1);

@@ -17,7 +17,7 @@ use super::core::Core;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
 use super::transfer_method::TransferMethod;
-use super::under_way::{Half, HalfEnd, Pull, Push, SplitCopy};
+use super::under_way::{Half, HalfEnd, Pull, PushUnderWay, SplitCopy};
 use super::wire::{self};
 use crate::request::{self, RequestId};
 use heddle_model::Path;
@@ -79,7 +79,7 @@ impl<S: Rules> Core<S> {
         let Some(local) = in_flight.buffer.contiguous() else {
             unreachable!("the receiver was given an address");
         };
-        let push = Push {
+        let push = PushUnderWay {
             send: push.sender,
             receive: push.receiver,
             peer: in_flight.peer,
@@ -95,7 +95,7 @@ impl<S: Rules> Core<S> {
     }
 
     /// Tells the receiver that the rear half was copied, or that the kernel refused the copy.
-    pub(crate) fn finish_push(&self, push: &Push, result: &io::Result<()>) {
+    pub(crate) fn finish_push(&self, push: &PushUnderWay, result: &io::Result<()>) {
         let end = HalfEnd::of(result);
         if let Err(error) = result {
             self.fabric.note_refusal(push.peer, error);

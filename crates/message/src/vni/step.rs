@@ -3,8 +3,8 @@
 use super::core::Core;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
-use super::under_way::{Pull, Push};
-use heddle_model::counters::{self, Event};
+use super::under_way::{Pull, PushUnderWay};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 
 /// Messages taken from one sender before the others get their turn.
@@ -18,7 +18,7 @@ pub(crate) enum Step {
     Happened,
     /// The caller makes this copy now, outside of all critical sections.
     Pull(Pull),
-    Push(Push),
+    Push(PushUnderWay),
 }
 
 /// The rule by which a step enters a critical section.
@@ -138,7 +138,7 @@ impl<S: Rules> Core<S> {
         if !S::PARTED {
             // There is one matching shard.
             let steps = self.matching_shard(0).with(Path::Progress, |shard| shard.matching.take_steps());
-            counters::count(Event::MatchingStep, steps);
+            counters::count(CountedEvent::MatchingStep, steps);
         }
         if self.completions() != completed_before {
             self.row.completed_something();

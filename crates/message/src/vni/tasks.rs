@@ -5,7 +5,7 @@ use super::interface::{Vni, VniState, apart};
 use super::task::Task;
 use crate::request::{Outcome, RequestId};
 use heddle_model::{Path, Whole};
-use heddle_sync::queues::tasks::Round;
+use heddle_sync::queues::tasks::TaskRound;
 
 impl Vni {
     /// Adds a task, and lets it begin.
@@ -34,12 +34,12 @@ impl Vni {
     /// Does the same for a thread that is about to sleep. Returns true, too, if another thread has a task.
     #[inline]
     pub fn advance_tasks_for_certain(&self) -> bool {
-        let round = if self.has_tasks() { self.round_of_tasks() } else { Round::QUIET };
+        let round = if self.has_tasks() { self.round_of_tasks() } else { TaskRound::QUIET };
         round.happened || round.others
     }
 
     #[inline(never)]
-    fn round_of_tasks(&self) -> Round {
+    fn round_of_tasks(&self) -> TaskRound {
         self.tasks.round(Task::advance)
     }
 

@@ -120,7 +120,7 @@ pub(crate) struct SplitCopy {
 
 /// The rear half of a send, to copy to the receiver's memory, outside all critical sections.
 #[derive(Debug)]
-pub(crate) struct Push {
+pub(crate) struct PushUnderWay {
     pub send: RequestId,
     pub receive: RequestId,
     pub peer: usize,
@@ -133,9 +133,9 @@ pub(crate) struct Push {
 
 // SAFETY: the send's buffer belongs to MPI until the send completes, which it does not before
 // its rear half was copied.
-unsafe impl Send for Push {}
+unsafe impl Send for PushUnderWay {}
 
-impl Push {
+impl PushUnderWay {
     /// Makes the copy.
     ///
     /// # Errors

@@ -10,8 +10,8 @@
 //! The bound does not cover the header of each message that was offered and is not matched yet. A program may
 //! have many nonblocking sends in progress, and their headers must be stored.
 
-use heddle_model::counters::{self, Event};
-use heddle_transport::{Throttle, Turn};
+use heddle_model::counters::{self, CountedEvent};
+use heddle_transport::{FlagChange, Throttle};
 use std::sync::Arc;
 
 /// The number of reports that one shard makes while its bytes grow from 0 to the bound. The bytes that the up
@@ -64,8 +64,8 @@ impl UnexpectedBytes {
         self.most = self.bytes.saturating_add(self.step);
         // The last message is always reported: a step may be larger than all that is left.
         self.least = self.bytes.saturating_sub(self.step).max(1).min(self.bytes);
-        if self.throttle.add(change) == Turn::Raised {
-            counters::count(Event::Throttle, 1);
+        if self.throttle.add(change) == FlagChange::Raised {
+            counters::count(CountedEvent::Throttle, 1);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::setting::About;
 use std::collections::BTreeSet;
 
 /// A part's value: the index of the part, and of the value among its [`About::examples`].
-type Choice = (usize, usize);
+type PartValue = (usize, usize);
 
 /// The number of random combinations that are tried for each that is taken.
 const CANDIDATES: usize = 64;
@@ -26,12 +26,13 @@ pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, String)>> {
     let mut fruitless = 0;
     while fruitless < FRUITLESS {
         let candidates = (0..CANDIDATES).filter_map(|_| random.combination(&examples));
-        let news = |choices: &Vec<Choice>| pairs(choices).filter(|pair| !seen.contains(pair)).count();
+        let news = |choices: &Vec<PartValue>| pairs(choices).filter(|pair| !seen.contains(pair)).count();
         match candidates.map(|choices| (news(&choices), choices)).max() {
             Some((1.., choices)) => {
                 seen.extend(pairs(&choices));
-                let name =
-                    |(part, value): &Choice| (PARTS[*part].about.variable, examples[*part][*value].clone());
+                let name = |(part, value): &PartValue| {
+                    (PARTS[*part].about.variable, examples[*part][*value].clone())
+                };
                 combinations.push(choices.iter().map(name).collect());
                 fruitless = 0;
             }
@@ -42,7 +43,7 @@ pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, String)>> {
 }
 
 /// Every two of a combination's values, and every single one.
-fn pairs(choices: &[Choice]) -> impl Iterator<Item = (Choice, Choice)> {
+fn pairs(choices: &[PartValue]) -> impl Iterator<Item = (PartValue, PartValue)> {
     choices.iter().enumerate().flat_map(|(at, one)| choices[at..].iter().map(|other| (*one, *other)))
 }
 
@@ -58,7 +59,7 @@ impl Random {
     }
 
     /// A combination that makes sense, if this attempt finds one.
-    fn combination(&mut self, examples: &[Vec<String>]) -> Option<Vec<Choice>> {
+    fn combination(&mut self, examples: &[Vec<String>]) -> Option<Vec<PartValue>> {
         let mut choices = Vec::new();
         for (part, values) in examples.iter().enumerate() {
             // One more than there are values: the last one leaves the part out.
@@ -67,14 +68,14 @@ impl Random {
                 choices.push((part, value));
             }
         }
-        let choose = |choices: &[Choice]| {
+        let choose = |choices: &[PartValue]| {
             Model::choose(None, |part: &About| {
                 let found = choices.iter().find(|(index, _)| PARTS[*index].about.variable == part.variable);
                 found.map(|(index, value)| examples[*index][*value].clone())
             })
         };
         // A part that would change nothing is left out: with it, hardly any combination would make sense.
-        let always_act: Vec<Choice> =
+        let always_act: Vec<PartValue> =
             choices.iter().copied().filter(|(part, _)| PARTS[*part].acts_under.is_none()).collect();
         let model = choose(&always_act).ok()?;
         choices.retain(|(part, _)| PARTS[*part].unmet(&model).is_none());

@@ -1,6 +1,6 @@
 //! The counts of one thread.
 
-use super::counted::{Entry, Event};
+use super::counted::{CountedEvent, Entry};
 use super::section::Section;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::mem::offset_of;
@@ -33,20 +33,20 @@ struct Lines([Count; Entry::COUNT]);
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub(super) struct Block {
-    events: [Count; Event::COUNT],
+    events: [Count; CountedEvent::COUNT],
     sections: [Lines; Section::COUNT],
 }
 
 impl Block {
     pub(super) const fn new() -> Block {
         Block {
-            events: [const { Count(AtomicU64::new(0)) }; Event::COUNT],
+            events: [const { Count(AtomicU64::new(0)) }; CountedEvent::COUNT],
             sections: [const { Lines([const { Count(AtomicU64::new(0)) }; Entry::COUNT]) }; Section::COUNT],
         }
     }
 
     #[inline(always)]
-    pub(super) fn event(&self, event: Event) -> &Count {
+    pub(super) fn event(&self, event: CountedEvent) -> &Count {
         &self.events[event as usize]
     }
 

@@ -55,7 +55,7 @@ impl Entry {
 
 /// Events that are counted outside of critical sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum CountedEvent {
     /// A request was taken from the pool.
     RequestTaken,
     /// A request was given back to the pool.
@@ -89,6 +89,6 @@ pub enum Event {
     ServedCopy,
 }
 
-impl Event {
+impl CountedEvent {
     pub(super) const COUNT: usize = 15;
 }

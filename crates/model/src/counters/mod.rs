@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [`Entry`], for each [`Section`] | [`Row`], which critical sections carry with them |
 //! | hand-overs, among them | `last_holder`: an entry after that of another thread |
-//! | [`Event`] | [`count`], at each event |
+//! | [`CountedEvent`] | [`count`], at each event |
 //!
 //! Requests that are complete and not yet freed are not counted here: `heddle-message` finds them in the
 //! slots of the requests when a tool asks.
@@ -32,7 +32,7 @@ mod row;
 mod section;
 mod totals;
 
-pub use counted::{Entry, Event};
+pub use counted::{CountedEvent, Entry};
 pub(crate) use last_holder::{HandOver, LockAndRow, Tracked, was_here_last};
 pub use row::Row;
 pub use section::{MOST_VNIS, Section};
@@ -42,7 +42,7 @@ use block::Block;
 
 /// Counts `number` of an event, for the calling thread.
 #[inline(always)]
-pub fn count(event: Event, number: u64) {
+pub fn count(event: CountedEvent, number: u64) {
     registry::mine().event(event).add(number);
 }
 
@@ -85,15 +85,15 @@ pub fn threads() -> (u64, u64) {
     registry::threads()
 }
 
-/// The amount of [`Event::Work`] that the calling thread has done.
+/// The amount of [`CountedEvent::Work`] that the calling thread has done.
 #[inline(always)]
 pub fn work_here() -> u64 {
-    events_here(Event::Work)
+    events_here(CountedEvent::Work)
 }
 
 /// The number of an event that the calling thread has counted, and those before it in its place.
 #[inline(always)]
-pub fn events_here(event: Event) -> u64 {
+pub fn events_here(event: CountedEvent) -> u64 {
     registry::mine().event(event).get()
 }
 
@@ -103,7 +103,7 @@ pub fn events_here(event: Event) -> u64 {
 pub(crate) fn work() -> u64 {
     let mine: &Block = registry::mine();
     let of = |event| mine.event(event).get();
-    of(Event::Work) + of(Event::RequestTaken) + of(Event::RequestReleased)
+    of(CountedEvent::Work) + of(CountedEvent::RequestTaken) + of(CountedEvent::RequestReleased)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The place of a critical section in the blocks of all threads, and how its entries are counted.
 
 use super::block::{Block, Count};
-use super::counted::{Entry, Event};
+use super::counted::{CountedEvent, Entry};
 use super::registry;
 use super::section::Section;
 use crate::path::Path;
@@ -140,7 +140,7 @@ impl Row {
     pub fn completed_something(self) {
         match self.what {
             What::Entries => self.count(Entry::Productive).add(1),
-            What::Work => registry::mine().event(Event::Work).add(1),
+            What::Work => registry::mine().event(CountedEvent::Work).add(1),
             What::Nothing => {}
         }
     }
@@ -154,7 +154,7 @@ impl Row {
                 self.count(Entry::Progress).add(u64::from(times));
                 self.count(Entry::Productive).add(u64::from(completed));
             }
-            What::Work => registry::mine().event(Event::Work).add(u64::from(completed)),
+            What::Work => registry::mine().event(CountedEvent::Work).add(u64::from(completed)),
             What::Nothing => {}
         }
     }
@@ -163,7 +163,7 @@ impl Row {
     #[inline]
     pub(crate) fn issued_without_section(self, path: Path) {
         if self.what == What::Work && path == Path::Main {
-            registry::mine().event(Event::Work).add(1);
+            registry::mine().event(CountedEvent::Work).add(1);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Sums over threads.
 
 use super::block::Block;
-use super::counted::{Entry, Event};
+use super::counted::{CountedEvent, Entry};
 use super::section::{MOST_VNIS, Section};
 use crate::path::Path;
 use heddle_platform::clock;
@@ -62,35 +62,35 @@ impl AddAssign for SectionTotals {
 /// The counts of all threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
-    events: [u64; Event::COUNT],
+    events: [u64; CountedEvent::COUNT],
     sections: Box<[SectionTotals]>,
 }
 
 impl Default for Totals {
     fn default() -> Totals {
         let sections = vec![SectionTotals::default(); Section::COUNT].into_boxed_slice();
-        Totals { events: [0; Event::COUNT], sections }
+        Totals { events: [0; CountedEvent::COUNT], sections }
     }
 }
 
 impl Totals {
     pub(super) fn add(&mut self, block: &Block) {
-        const EVENTS: [Event; Event::COUNT] = [
-            Event::RequestTaken,
-            Event::RequestReleased,
-            Event::Unexpected,
-            Event::UnexpectedTaken,
-            Event::MatchingStep,
-            Event::Collection,
-            Event::CollectionMark,
-            Event::CollectionSweep,
-            Event::Work,
-            Event::Throttle,
-            Event::ThrottledSend,
-            Event::RemoteRead,
-            Event::RemoteCopy,
-            Event::LeaderCollective,
-            Event::ServedCopy,
+        const EVENTS: [CountedEvent; CountedEvent::COUNT] = [
+            CountedEvent::RequestTaken,
+            CountedEvent::RequestReleased,
+            CountedEvent::Unexpected,
+            CountedEvent::UnexpectedTaken,
+            CountedEvent::MatchingStep,
+            CountedEvent::Collection,
+            CountedEvent::CollectionMark,
+            CountedEvent::CollectionSweep,
+            CountedEvent::Work,
+            CountedEvent::Throttle,
+            CountedEvent::ThrottledSend,
+            CountedEvent::RemoteRead,
+            CountedEvent::RemoteCopy,
+            CountedEvent::LeaderCollective,
+            CountedEvent::ServedCopy,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();
@@ -101,7 +101,7 @@ impl Totals {
     }
 
     /// The number of times that something has happened.
-    pub fn events(&self, event: Event) -> u64 {
+    pub fn events(&self, event: CountedEvent) -> u64 {
         self.events[event as usize]
     }
 
@@ -128,13 +128,13 @@ impl Totals {
 
     /// The number of messages that wait for their receives.
     pub fn waiting_messages(&self) -> u64 {
-        self.events(Event::Unexpected).saturating_sub(self.events(Event::UnexpectedTaken))
+        self.events(CountedEvent::Unexpected).saturating_sub(self.events(CountedEvent::UnexpectedTaken))
     }
 
     /// The number of requests that exist.
     pub fn live_requests(&self) -> u64 {
         // The sums are of slightly different moments.
-        self.events(Event::RequestTaken).saturating_sub(self.events(Event::RequestReleased))
+        self.events(CountedEvent::RequestTaken).saturating_sub(self.events(CountedEvent::RequestReleased))
     }
 }
 

@@ -15,7 +15,7 @@
 //! It tells `heddle-message`, which wakes sleeping threads; each poll for progress goes on with the rest
 //! ([`Sectioning::run_left_behind`]).
 
-use super::object::{Object, SectionOf, Sectioning};
+use super::object::{GuardedObject, SectionOf, Sectioning};
 use super::order::Entered;
 use super::parted::{Locked, SHARDS, shard_of};
 use crate::counters::{Row, Tracked};
@@ -53,19 +53,19 @@ struct Left {
     tell: Box<dyn Fn() + Send + Sync>,
 }
 
-impl<T: Object> Debug for LeftTo<T> {
+impl<T: GuardedObject> Debug for LeftTo<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(T::SECTION.name()).field("object", &self.object).finish_non_exhaustive()
     }
 }
 
-impl<T: Object> Debug for LeftToAll<T> {
+impl<T: GuardedObject> Debug for LeftToAll<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(&self.objects).finish()
     }
 }
 
-impl<T: Object> LeftTo<T> {
+impl<T: GuardedObject> LeftTo<T> {
     /// Counts an entry after the thread has left the critical section, and reports
     /// operations that it left there.
     #[inline(always)]
@@ -92,7 +92,7 @@ impl<T: Object> LeftTo<T> {
     }
 }
 
-impl<T: Object> SectionOf<T> for LeftTo<T> {
+impl<T: GuardedObject> SectionOf<T> for LeftTo<T> {
     #[inline]
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let entered = Entered::new::<T>();
@@ -142,15 +142,15 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
 impl Sectioning for LockFree {
     const PARTED: bool = true;
 
-    type Section<T: Object> = Locked<T>;
-    type Shard<T: Object> = LeftTo<T>;
-    type Shards<T: Object> = LeftToAll<T>;
+    type Section<T: GuardedObject> = Locked<T>;
+    type Shard<T: GuardedObject> = LeftTo<T>;
+    type Shards<T: GuardedObject> = LeftToAll<T>;
 
-    fn guard<T: Object>(sections: &Sections, object: T) -> Locked<T> {
+    fn guard<T: GuardedObject>(sections: &Sections, object: T) -> Locked<T> {
         Locked::new(sections, object)
     }
 
-    fn shards<T: Object>(
+    fn shards<T: GuardedObject>(
         sections: &Sections,
         mut make: impl FnMut() -> T,
         left: impl Fn() + Send + Sync + 'static,
@@ -169,16 +169,16 @@ impl Sectioning for LockFree {
     }
 
     #[inline]
-    fn shard<T: Object>(shards: &LeftToAll<T>, key: u64) -> &LeftTo<T> {
+    fn shard<T: GuardedObject>(shards: &LeftToAll<T>, key: u64) -> &LeftTo<T> {
         &shards.objects[shard_of(key)]
     }
 
-    fn each<T: Object>(shards: &LeftToAll<T>) -> impl Iterator<Item = &LeftTo<T>> {
+    fn each<T: GuardedObject>(shards: &LeftToAll<T>) -> impl Iterator<Item = &LeftTo<T>> {
         shards.objects.iter()
     }
 
     #[inline(always)]
-    fn run_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
+    fn run_left_behind<T: GuardedObject>(shards: &LeftToAll<T>) -> bool {
         if shards.left.some.load(Ordering::Relaxed) == 0 { false } else { run_all_left_behind(shards) }
     }
 
@@ -191,7 +191,7 @@ impl Sectioning for LockFree {
 
 /// Runs the operations that were left behind.
 #[cold]
-fn run_all_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
+fn run_all_left_behind<T: GuardedObject>(shards: &LeftToAll<T>) -> bool {
     // The flag is cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs
     // with the store in `report_left`.
     shards.left.some.swap(0, Ordering::AcqRel);

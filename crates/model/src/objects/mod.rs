@@ -1,6 +1,6 @@
 //! The critical sections inside a VNI: one for each object, or none where that of the VNI is enough.
 //!
-//! `heddle-message` says what is protected: an [`Object`] is a kind of state with a name, and a thread
+//! `heddle-message` says what is protected: an [`GuardedObject`] is a kind of state with a name, and a thread
 //! reaches each object only through its critical section, [`SectionOf::with`]. The [`Sectioning`] decides
 //! how:
 //!
@@ -14,8 +14,8 @@
 //! is nothing costs nothing.
 //!
 //! **Order.** A thread that is in a critical section enters only critical sections of a higher
-//! [`LEVEL`](Object::LEVEL), so no circle of threads can wait for each other, and under [`Whole`] no object
-//! is reached through two references at once. Debug builds check the order under every sectioning.
+//! [`LEVEL`](GuardedObject::LEVEL), so no circle of threads can wait for each other, and under [`Whole`] no
+//! object is reached through two references at once. Debug builds check the order under every sectioning.
 
 mod lock_free;
 mod object;
@@ -24,7 +24,7 @@ mod parted;
 mod whole;
 
 pub use lock_free::{LeftTo, LeftToAll, LockFree};
-pub use object::{Object, SectionOf, Sectioning};
+pub use object::{GuardedObject, SectionOf, Sectioning};
 pub use parted::{Locked, Parted};
 pub use whole::{Enclosed, Whole};
 
@@ -36,7 +36,7 @@ mod tests {
 
     struct Number(u64);
 
-    impl Object for Number {
+    impl GuardedObject for Number {
         const SECTION: Section = Section::Arrivals;
         const LEVEL: u32 = 0;
     }
@@ -64,7 +64,7 @@ mod tests {
 
     struct Sum(u64);
 
-    impl Object for Sum {
+    impl GuardedObject for Sum {
         const SECTION: Section = Section::Rendezvous;
         const LEVEL: u32 = 0;
     }

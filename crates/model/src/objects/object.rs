@@ -7,7 +7,7 @@ use heddle_platform::atomic::AtomicUsize;
 use std::fmt::Debug;
 
 /// State that a critical section guards.
-pub trait Object: Send + 'static {
+pub trait GuardedObject: Send + 'static {
     /// The name of the state's critical section, and the row in which its entries are counted.
     const SECTION: Section;
     /// The critical section's position in the order in which threads enter several.
@@ -59,32 +59,32 @@ pub trait Sectioning: Debug + 'static {
     const PARTED: bool;
 
     /// The critical section of one object.
-    type Section<T: Object>: SectionOf<T> + Debug;
+    type Section<T: GuardedObject>: SectionOf<T> + Debug;
     /// The critical section of an object that is found by a key.
-    type Shard<T: Object>: SectionOf<T> + Debug;
+    type Shard<T: GuardedObject>: SectionOf<T> + Debug;
     /// The critical sections of all objects of a kind that are found by a key.
-    type Shards<T: Object>: Debug;
+    type Shards<T: GuardedObject>: Debug;
 
     /// Puts an object behind its critical section.
-    fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
+    fn guard<T: GuardedObject>(sections: &Sections, object: T) -> Self::Section<T>;
 
     /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
     /// thread enters that critical section or [runs](Self::run_left_behind) them.
-    fn shards<T: Object>(
+    fn shards<T: GuardedObject>(
         sections: &Sections,
         make: impl FnMut() -> T,
         left: impl Fn() + Send + Sync + 'static,
     ) -> Self::Shards<T>;
 
     /// Returns the object of a key, always the same one.
-    fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
+    fn shard<T: GuardedObject>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
 
     /// All objects of a kind.
-    fn each<T: Object>(shards: &Self::Shards<T>) -> impl Iterator<Item = &Self::Shard<T>>;
+    fn each<T: GuardedObject>(shards: &Self::Shards<T>) -> impl Iterator<Item = &Self::Shard<T>>;
 
     /// Runs the operations that were left behind. Returns true if there were any.
     #[inline(always)]
-    fn run_left_behind<T: Object>(_shards: &Self::Shards<T>) -> bool {
+    fn run_left_behind<T: GuardedObject>(_shards: &Self::Shards<T>) -> bool {
         false
     }
 

@@ -1,6 +1,6 @@
 //! The check of the order of critical sections, in debug builds.
 
-use super::object::Object;
+use super::object::GuardedObject;
 #[cfg(debug_assertions)]
 use std::cell::Cell;
 
@@ -18,7 +18,7 @@ pub(crate) struct Entered {
 
 impl Entered {
     #[cfg(debug_assertions)]
-    pub(crate) fn new<T: Object>() -> Entered {
+    pub(crate) fn new<T: GuardedObject>() -> Entered {
         let before = INSIDE.get();
         assert!(
             before >> T::LEVEL == 0,
@@ -32,7 +32,7 @@ impl Entered {
 
     #[cfg(not(debug_assertions))]
     #[inline(always)]
-    pub(crate) fn new<T: Object>() -> Entered {
+    pub(crate) fn new<T: GuardedObject>() -> Entered {
         Entered {}
     }
 }

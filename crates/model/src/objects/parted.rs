@@ -1,6 +1,6 @@
 //! A lock for each object inside of a VNI: granularity `per-object`.
 
-use super::object::{Object, SectionOf, Sectioning};
+use super::object::{GuardedObject, SectionOf, Sectioning};
 use super::order::Entered;
 use crate::counters::Row;
 use crate::path::Path;
@@ -24,7 +24,7 @@ pub struct Locked<T> {
 // SAFETY: the object is touched only by the thread that holds the lock, so it must be Send, not Sync.
 unsafe impl<T: Send> Sync for Locked<T> {}
 
-impl<T: Object> Locked<T> {
+impl<T: GuardedObject> Locked<T> {
     pub(crate) fn new(sections: &Sections, object: T) -> Locked<T> {
         let row = Row::of(T::SECTION);
         Locked { lock: sections.lock(row), row, object: UnsafeCell::new(object) }
@@ -45,13 +45,13 @@ impl<T: Object> Locked<T> {
     }
 }
 
-impl<T: Object> Debug for Locked<T> {
+impl<T: GuardedObject> Debug for Locked<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(T::SECTION.name()).field("lock", &self.lock).finish_non_exhaustive()
     }
 }
 
-impl<T: Object> SectionOf<T> for Locked<T> {
+impl<T: GuardedObject> SectionOf<T> for Locked<T> {
     #[inline]
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let _order = Entered::new::<T>();
@@ -86,15 +86,15 @@ pub(super) fn shard_of(key: u64) -> usize {
 impl Sectioning for Parted {
     const PARTED: bool = true;
 
-    type Section<T: Object> = Locked<T>;
-    type Shard<T: Object> = Locked<T>;
-    type Shards<T: Object> = Box<[Locked<T>]>;
+    type Section<T: GuardedObject> = Locked<T>;
+    type Shard<T: GuardedObject> = Locked<T>;
+    type Shards<T: GuardedObject> = Box<[Locked<T>]>;
 
-    fn guard<T: Object>(sections: &Sections, object: T) -> Locked<T> {
+    fn guard<T: GuardedObject>(sections: &Sections, object: T) -> Locked<T> {
         Locked::new(sections, object)
     }
 
-    fn shards<T: Object>(
+    fn shards<T: GuardedObject>(
         sections: &Sections,
         mut make: impl FnMut() -> T,
         _left: impl Fn() + Send + Sync + 'static,
@@ -103,11 +103,11 @@ impl Sectioning for Parted {
     }
 
     #[inline]
-    fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Locked<T> {
+    fn shard<T: GuardedObject>(shards: &Self::Shards<T>, key: u64) -> &Locked<T> {
         &shards[shard_of(key)]
     }
 
-    fn each<T: Object>(shards: &Self::Shards<T>) -> impl Iterator<Item = &Locked<T>> {
+    fn each<T: GuardedObject>(shards: &Self::Shards<T>) -> impl Iterator<Item = &Locked<T>> {
         shards.iter()
     }
 

@@ -1,6 +1,6 @@
 //! No critical sections inside of a VNI: one thread at a time has all of it.
 
-use super::object::{Object, SectionOf, Sectioning};
+use super::object::{GuardedObject, SectionOf, Sectioning};
 use super::order::Entered;
 use crate::path::Path;
 use crate::section::Sections;
@@ -17,13 +17,13 @@ pub enum Whole {}
 /// is not `Sync`: shared references to it stay inside of the enclosing critical section.
 pub struct Enclosed<T>(UnsafeCell<T>);
 
-impl<T: Object> Debug for Enclosed<T> {
+impl<T: GuardedObject> Debug for Enclosed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple(T::SECTION.name()).finish_non_exhaustive()
     }
 }
 
-impl<T: Object> SectionOf<T> for Enclosed<T> {
+impl<T: GuardedObject> SectionOf<T> for Enclosed<T> {
     #[inline(always)]
     fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let _order = Entered::new::<T>();
@@ -41,15 +41,15 @@ impl<T: Object> SectionOf<T> for Enclosed<T> {
 impl Sectioning for Whole {
     const PARTED: bool = false;
 
-    type Section<T: Object> = Enclosed<T>;
-    type Shard<T: Object> = Enclosed<T>;
-    type Shards<T: Object> = Enclosed<T>;
+    type Section<T: GuardedObject> = Enclosed<T>;
+    type Shard<T: GuardedObject> = Enclosed<T>;
+    type Shards<T: GuardedObject> = Enclosed<T>;
 
-    fn guard<T: Object>(_sections: &Sections, object: T) -> Enclosed<T> {
+    fn guard<T: GuardedObject>(_sections: &Sections, object: T) -> Enclosed<T> {
         Enclosed(UnsafeCell::new(object))
     }
 
-    fn shards<T: Object>(
+    fn shards<T: GuardedObject>(
         sections: &Sections,
         mut make: impl FnMut() -> T,
         _left: impl Fn() + Send + Sync + 'static,
@@ -58,11 +58,11 @@ impl Sectioning for Whole {
     }
 
     #[inline(always)]
-    fn shard<T: Object>(shards: &Enclosed<T>, _key: u64) -> &Enclosed<T> {
+    fn shard<T: GuardedObject>(shards: &Enclosed<T>, _key: u64) -> &Enclosed<T> {
         shards
     }
 
-    fn each<T: Object>(shards: &Enclosed<T>) -> impl Iterator<Item = &Enclosed<T>> {
+    fn each<T: GuardedObject>(shards: &Enclosed<T>) -> impl Iterator<Item = &Enclosed<T>> {
         std::iter::once(shards)
     }
 

@@ -12,11 +12,11 @@ thread_local! {
     /// it counts from 0 again.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// The thread's entry into the call section, while it holds it.
-    static ENTRY: Cell<Option<Entry>> = const { Cell::new(None) };
+    static ENTRY: Cell<Option<CallEntry>> = const { Cell::new(None) };
 }
 
 /// An entry into the call section.
-struct Entry {
+struct CallEntry {
     token: SectionToken,
     path: Path,
     /// The work that the thread had done before the entry.
@@ -145,7 +145,7 @@ fn enter_within(lock: &SectionLock, patience_ns: u64) -> bool {
         let Some(token) = lock.enter_within(Path::Main, patience_ns, Row::of(Section::Call)) else {
             return false;
         };
-        ENTRY.set(Some(Entry { token, path: Path::Main, work_before: work() }));
+        ENTRY.set(Some(CallEntry { token, path: Path::Main, work_before: work() }));
     }
     DEPTH.set(depth + 1);
     true
@@ -178,7 +178,7 @@ fn left<R>(lock: &SectionLock, function: impl FnOnce() -> R) -> R {
 
 fn acquire(lock: &SectionLock, path: Path) {
     let token = lock.enter(path, Row::of(Section::Call));
-    ENTRY.set(Some(Entry { token, path, work_before: work() }));
+    ENTRY.set(Some(CallEntry { token, path, work_before: work() }));
 }
 
 fn release(lock: &SectionLock) {
@@ -192,7 +192,7 @@ fn release(lock: &SectionLock) {
 mod tests {
     use super::*;
     use crate::choice::Bias;
-    use crate::counters::{self, Event};
+    use crate::counters::{self, CountedEvent};
 
     fn global() -> CallSection {
         Model { granularity: Granularity::Global, ..Model::default() }.call_section(true)
@@ -250,7 +250,7 @@ mod tests {
         let test = || {
             let fruitless = || counters::by_place()[counters::place_here()].count(counters::Entry::Fruitless);
             let before = fruitless();
-            for event in [Event::Work, Event::RequestTaken, Event::RequestReleased] {
+            for event in [CountedEvent::Work, CountedEvent::RequestTaken, CountedEvent::RequestReleased] {
                 calls.inside(|| counters::count(event, 1));
                 assert_eq!(fruitless(), before, "{event:?}");
             }

@@ -2,7 +2,7 @@
 
 use super::combined::Combined;
 use super::lock::{BiasedLock, SectionLock, SectionToken};
-use super::offload::{Offload, OffloadServer, Turn};
+use super::offload::{Offload, OffloadServer, OffloadTurn};
 use crate::choice::{Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
@@ -119,14 +119,14 @@ impl<T: Send + 'static> Guarded<T> {
 
     /// Takes a turn at the state, for an offload thread. Returns `None` if another thread has the turn, or if
     /// no offload thread serves the state.
-    pub fn take_turn(&self) -> Option<Turn<'_, T>> {
-        Turn::take(self.offload()?, self.row)
+    pub fn take_turn(&self) -> Option<OffloadTurn<'_, T>> {
+        OffloadTurn::take(self.offload()?, self.row)
     }
 
     /// Does the same as [`take_turn`](Self::take_turn) for a waiting thread, if no thread has had a turn
     /// since there were `seen` [turns](Self::turns); otherwise updates `seen`.
-    pub fn take_idle_turn(&self, seen: &mut u32) -> Option<Turn<'_, T>> {
-        Turn::take_idle(self.offload()?, seen, self.row)
+    pub fn take_idle_turn(&self, seen: &mut u32) -> Option<OffloadTurn<'_, T>> {
+        OffloadTurn::take_idle(self.offload()?, seen, self.row)
     }
 
     /// The number of turns so far; 0 if no offload thread serves the state.

@@ -27,7 +27,7 @@ pub(crate) enum SectionLock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionToken {
     /// The thread entered by the bias.
-    Owner,
+    BiasOwner,
     /// The thread entered by the inner lock of a biased lock.
     Inner,
     Plain,
@@ -41,7 +41,7 @@ pub(crate) enum SectionToken {
 impl SectionToken {
     #[inline(always)]
     fn of_biased(token: Option<()>) -> SectionToken {
-        if token.is_none() { SectionToken::Owner } else { SectionToken::Inner }
+        if token.is_none() { SectionToken::BiasOwner } else { SectionToken::Inner }
     }
 
     fn of_class(class: Class<(), ()>) -> SectionToken {
@@ -162,8 +162,8 @@ impl SectionLock {
     #[inline(always)]
     pub(crate) fn attempt(&self, path: Path) -> Option<SectionToken> {
         match self {
-            SectionLock::Biased(lock) if lock.enter_as_owner() => Some(SectionToken::Owner),
-            SectionLock::CoreBiased(lock) if lock.enter_as_owner() => Some(SectionToken::Owner),
+            SectionLock::Biased(lock) if lock.enter_as_owner() => Some(SectionToken::BiasOwner),
+            SectionLock::CoreBiased(lock) if lock.enter_as_owner() => Some(SectionToken::BiasOwner),
             _ => self.attempt_unbiased(path),
         }
     }
@@ -221,9 +221,9 @@ impl SectionLock {
     pub(crate) unsafe fn leave(&self, token: SectionToken) {
         match (self, token) {
             // SAFETY: the caller is inside by this token, which is that of an entry by the bias.
-            (SectionLock::Biased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
+            (SectionLock::Biased(lock), SectionToken::BiasOwner) => unsafe { lock.release(None) },
             // SAFETY: the caller is inside by this token, which is that of an entry by the bias.
-            (SectionLock::CoreBiased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
+            (SectionLock::CoreBiased(lock), SectionToken::BiasOwner) => unsafe { lock.release(None) },
             // SAFETY: the caller is inside by this token.
             (_, token) => unsafe { self.leave_unbiased(token) },
         }
@@ -374,7 +374,7 @@ mod tests {
                             heddle_platform::thread::yield_now();
                         }
                         let token = lock.enter(Path::Main, Row::without_section());
-                        by_bias += usize::from(token == SectionToken::Owner);
+                        by_bias += usize::from(token == SectionToken::BiasOwner);
                         // SAFETY: this thread entered above, which gave it this token.
                         unsafe { lock.leave(token) };
                         turn.store(mine + 1, Ordering::Release);

@@ -11,5 +11,5 @@ mod sections;
 pub use call::CallSection;
 pub use guarded::{Attempt, Guarded, Refusal};
 pub(crate) use lock::{SectionLock, SectionToken};
-pub use offload::{OffloadServer, Turn};
+pub use offload::{OffloadServer, OffloadTurn};
 pub use sections::{Objects, Sections};

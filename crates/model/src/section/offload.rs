@@ -92,18 +92,18 @@ pub(crate) type Offload<T> = offload::Offload<Tracked<T>, Native, ThreadWaker>;
 /// The turn of a thread at a state: an offload thread's, or a waiting thread's while that one has no core.
 /// Until it is dropped, no other thread has a turn there.
 #[derive(Debug)]
-pub struct Turn<'a, T: Send + 'static> {
+pub struct OffloadTurn<'a, T: Send + 'static> {
     turn: offload::Turn<'a, Tracked<T>, Native, ThreadWaker>,
     row: Row,
 }
 
-impl<'a, T: Send + 'static> Turn<'a, T> {
-    pub(crate) fn take(offload: &'a Offload<T>, row: Row) -> Option<Turn<'a, T>> {
-        Some(Turn { turn: offload.take_turn()?, row })
+impl<'a, T: Send + 'static> OffloadTurn<'a, T> {
+    pub(crate) fn take(offload: &'a Offload<T>, row: Row) -> Option<OffloadTurn<'a, T>> {
+        Some(OffloadTurn { turn: offload.take_turn()?, row })
     }
 
-    pub(crate) fn take_idle(offload: &'a Offload<T>, seen: &mut u32, row: Row) -> Option<Turn<'a, T>> {
-        Some(Turn { turn: offload.take_idle_turn(seen)?, row })
+    pub(crate) fn take_idle(offload: &'a Offload<T>, seen: &mut u32, row: Row) -> Option<OffloadTurn<'a, T>> {
+        Some(OffloadTurn { turn: offload.take_idle_turn(seen)?, row })
     }
 
     /// Counts the turn as an entry, because it has made progress. Other turns do not count:

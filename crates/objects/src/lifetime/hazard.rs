@@ -129,7 +129,7 @@ impl HazardSlot {
 
 /// The result of [`Protection::publish`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Published {
+pub enum PublishResult {
     /// The handle is valid, and its object protected.
     Protected(Protection),
     /// The handle is not valid.
@@ -166,18 +166,18 @@ impl Protection {
         preferred: KeptSlot,
         entry: *const (),
         is_valid: impl FnOnce() -> bool,
-    ) -> Published {
-        let Some((slot, cleared)) = free_slot(preferred) else { return Published::NoSlot };
+    ) -> PublishResult {
+        let Some((slot, cleared)) = free_slot(preferred) else { return PublishResult::NoSlot };
         // Release: like `clear`, this ends the protection of the object that the slot named before.
         slot.handle.store(handle, Ordering::Release);
         // Pairs with the heavy barrier of the collector.
         barrier::light();
         if !is_valid() {
             slot.clear();
-            return Published::Invalid;
+            return PublishResult::Invalid;
         }
         slot.entry.set(entry);
-        Published::Protected(Protection(Protection::again(slot).0 | cleared))
+        PublishResult::Protected(Protection(Protection::again(slot).0 | cleared))
     }
 
     #[inline(always)]
@@ -326,9 +326,9 @@ mod tests {
 
     fn publish(handle: usize, preferred: KeptSlot) -> Option<Protection> {
         match Protection::publish(handle, preferred, null(), || true) {
-            Published::Protected(protection) => Some(protection),
-            Published::NoSlot => None,
-            Published::Invalid => panic!("it is valid"),
+            PublishResult::Protected(protection) => Some(protection),
+            PublishResult::NoSlot => None,
+            PublishResult::Invalid => panic!("it is valid"),
         }
     }
 
@@ -351,7 +351,7 @@ mod tests {
             other.release();
             forget(0xabc1);
             assert!(!is_published(0xabc1));
-            assert_eq!(Protection::publish(0xabc2, Comm, null(), || false), Published::Invalid);
+            assert_eq!(Protection::publish(0xabc2, Comm, null(), || false), PublishResult::Invalid);
             assert!(!is_published(0xabc2));
             publish(0xabc3, Datatype).expect("a slot").release();
         });

@@ -10,5 +10,5 @@ mod names;
 mod state;
 
 pub use missing::Missing;
-pub use names::Names;
+pub use names::RequestNames;
 pub use state::{StateWord, are_watchers_signalled, signal_watchers};

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 /// These words of a request's slot.
 #[derive(Debug)]
-pub struct Names<'a, D> {
+pub struct RequestNames<'a, D> {
     /// Odd while a handle is valid.
     pub generation: &'a AtomicU32,
     /// The handle of the communicator.
@@ -15,7 +15,7 @@ pub struct Names<'a, D> {
     pub datatype: &'a AtomicPtr<D>,
 }
 
-impl<D> Names<'_, D> {
+impl<D> RequestNames<'_, D> {
     /// Names the communicator of a new request, which does not live yet.
     #[inline(always)]
     pub fn take(&self, comm: usize) {
@@ -72,7 +72,7 @@ impl<D> Names<'_, D> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::table::{ObjectKind, Parts, decode, encode};
+    use crate::table::{HandleParts, ObjectKind, decode, encode};
 
     #[test]
     fn requests_live_and_end_where_the_generations_wrap() {
@@ -80,7 +80,7 @@ mod tests {
         for before in [LAST - 5, LAST - 3, LAST - 1, 0] {
             let generation = AtomicU32::new(before);
             let (comm, datatype) = (AtomicUsize::new(0), AtomicPtr::<u8>::new(null_mut()));
-            let names = Names { generation: &generation, comm: &comm, datatype: &datatype };
+            let names = RequestNames { generation: &generation, comm: &comm, datatype: &datatype };
             let roots = || {
                 let mut roots = Vec::new();
                 names.roots(&mut |word| roots.push(word));
@@ -93,7 +93,7 @@ mod tests {
                 let begun = names.begin();
                 assert!(begun & 1 == 1 && !earlier.contains(&begun), "{begun:#x} after {earlier:x?}");
                 assert_eq!((generation.load(Ordering::Relaxed), roots()), (begun, vec![round, 0]));
-                let parts = Parts { index: 7, generation: begun };
+                let parts = HandleParts { index: 7, generation: begun };
                 assert_eq!(decode(ObjectKind::Request, encode(ObjectKind::Request, parts)), Some(parts));
                 names.rename();
                 let renamed = generation.load(Ordering::Relaxed);

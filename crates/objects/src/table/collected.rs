@@ -5,7 +5,7 @@
 use super::handle::{GENERATION_MASK, ObjectKind, decode, encode, locate};
 use super::reference::Ref;
 use super::storage::{COUNT_MASK, Slot, Table, is_live, parts_of, with_generation};
-use crate::lifetime::hazard::{KeptSlot, Protection, Published};
+use crate::lifetime::hazard::{KeptSlot, Protection, PublishResult};
 use crate::lifetime::{Candidate, Collected};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::const_fn;
@@ -90,9 +90,9 @@ impl<T: Send + Sync> Table<T> {
         let is_valid = || is_live(slot.state.load(Ordering::Acquire), parts);
         // The handle is published first and checked then: `lifetime` says why.
         match Protection::publish(handle, kept, std::ptr::from_ref(slot).cast(), is_valid) {
-            Published::Protected(protection) => Some(Protected { value: slot.value(), protection }),
-            Published::NoSlot => self.protect_counted(handle),
-            Published::Invalid => None,
+            PublishResult::Protected(protection) => Some(Protected { value: slot.value(), protection }),
+            PublishResult::NoSlot => self.protect_counted(handle),
+            PublishResult::Invalid => None,
         }
     }
 

@@ -13,26 +13,26 @@ pub trait CountingSection: Debug + Send + Sync {
 
 /// The section of the counts of one kind of objects.
 #[derive(Debug)]
-pub struct Section(Box<dyn CountingSection>);
+pub struct CountSection(Box<dyn CountingSection>);
 
 heddle_platform::per_process! {
     /// The sections of communicators and of datatypes, if counts are changed in sections.
-    static SECTIONS: OnceLock<[Section; 2]> = OnceLock::new();
+    static SECTIONS: OnceLock<[CountSection; 2]> = OnceLock::new();
 }
 
 /// Makes two critical sections: the counts of communicators are changed in the first from now on, those of
 /// datatypes in the second. To be called before there are references.
 pub fn count_in_sections(make: impl Fn() -> Box<dyn CountingSection>) {
-    SECTIONS.get_or_init(|| [Section(make()), Section(make())]);
+    SECTIONS.get_or_init(|| [CountSection(make()), CountSection(make())]);
 }
 
 /// The section for the counts of objects of a kind; `None` if they are atomic.
 #[inline]
-pub fn counting_section(kind: ObjectKind) -> Option<&'static Section> {
+pub fn counting_section(kind: ObjectKind) -> Option<&'static CountSection> {
     SECTIONS.get().map(|sections| &sections[usize::from(kind != ObjectKind::Comm)])
 }
 
-impl Section {
+impl CountSection {
     /// Runs a change.
     pub fn run<R: Send>(&self, change: impl FnOnce() -> R + Send) -> R {
         let (mut change, mut result) = (Some(change), None);

@@ -33,7 +33,7 @@ pub(super) const GENERATION_MASK: u32 = 0x00ff_ffff;
 
 /// A decoded handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct HandleParts {
     /// Slot index.
     pub index: u32,
     /// Generation, 24 bits.
@@ -42,7 +42,7 @@ pub struct Parts {
 
 /// Makes a handle.
 #[inline(always)]
-pub fn encode(kind: ObjectKind, parts: Parts) -> usize {
+pub fn encode(kind: ObjectKind, parts: HandleParts) -> usize {
     (upper_half(kind, parts.generation) as usize) << 32 | parts.index as usize
 }
 
@@ -54,11 +54,11 @@ pub fn upper_half(kind: ObjectKind, generation: u32) -> u32 {
 
 /// Takes a handle apart; `None` if it is of another kind.
 #[inline(always)]
-pub fn decode(kind: ObjectKind, handle: usize) -> Option<Parts> {
+pub fn decode(kind: ObjectKind, handle: usize) -> Option<HandleParts> {
     if handle >> 56 != 0x80 + kind as usize {
         return None;
     }
-    Some(Parts { index: handle as u32, generation: (handle >> 32) as u32 & GENERATION_MASK })
+    Some(HandleParts { index: handle as u32, generation: (handle >> 32) as u32 & GENERATION_MASK })
 }
 
 /// The block of an index and the offset in it.

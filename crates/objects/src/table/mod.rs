@@ -51,7 +51,7 @@ mod reference;
 mod storage;
 
 pub use collected::Protected;
-pub use counting::{CountingSection, Section, count_in_sections, counting_section};
-pub use handle::{ObjectKind, Parts, decode, encode, upper_half};
+pub use counting::{CountSection, CountingSection, count_in_sections, counting_section};
+pub use handle::{HandleParts, ObjectKind, decode, encode, upper_half};
 pub use reference::Ref;
 pub use storage::Table;

@@ -1,6 +1,6 @@
 //! Objects in a table: stored, looked up, and made invalid.
 
-use super::handle::{GENERATION_MASK, Parts, decode, encode};
+use super::handle::{GENERATION_MASK, HandleParts, decode, encode};
 use super::reference::Ref;
 use super::storage::{COUNT_MASK, Table, is_live, parts_of, with_generation};
 use heddle_platform::atomic::Ordering;
@@ -23,7 +23,7 @@ impl<T: Send + Sync> Table<T> {
         let references = if self.collected { 2 } else { 1 };
         // Release: pairs with the Acquire in `get` and `protect`.
         slot.state.store(u64::from(generation) << 32 | references, Ordering::Release);
-        encode(self.kind, Parts { index, generation })
+        encode(self.kind, HandleParts { index, generation })
     }
 
     /// A new reference to the object of a handle; `None` if the handle is not valid.

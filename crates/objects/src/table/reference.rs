@@ -1,6 +1,6 @@
 //! Counted references to objects.
 
-use super::handle::{Parts, encode};
+use super::handle::{HandleParts, encode};
 use super::storage::{COUNT_MASK, Slot, Table};
 use heddle_platform::atomic::Ordering;
 use std::ops::Deref;
@@ -44,7 +44,7 @@ impl<T: Send + Sync> Ref<T> {
     /// The object's handle (valid or, after `remove`, the one it would have).
     pub fn handle(&self) -> usize {
         let generation = (self.slot.state.load(Ordering::Relaxed) >> 32) as u32;
-        encode(self.table.kind, Parts { index: self.index, generation })
+        encode(self.table.kind, HandleParts { index: self.index, generation })
     }
 }
 

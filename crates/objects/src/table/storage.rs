@@ -1,8 +1,8 @@
 //! The slots of a table, in blocks that are never freed.
 
-use super::counting::{Section, counting_section};
+use super::counting::{CountSection, counting_section};
 use super::free_list::FreeList;
-use super::handle::{BLOCKS, GENERATION_MASK, ObjectKind, Parts, block_len, locate};
+use super::handle::{BLOCKS, GENERATION_MASK, HandleParts, ObjectKind, block_len, locate};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::modelled::never_freed;
@@ -46,12 +46,12 @@ impl<T> std::fmt::Debug for Table<T> {
 // Sync` allows.
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
-pub(super) fn parts_of(state: u64, index: u32) -> Parts {
-    Parts { index, generation: (state >> 32) as u32 }
+pub(super) fn parts_of(state: u64, index: u32) -> HandleParts {
+    HandleParts { index, generation: (state >> 32) as u32 }
 }
 
 /// Returns true if the handle is valid.
-pub(super) fn is_live(state: u64, parts: Parts) -> bool {
+pub(super) fn is_live(state: u64, parts: HandleParts) -> bool {
     (state >> 32) as u32 == parts.generation && parts.generation & 1 == 1
 }
 
@@ -146,7 +146,7 @@ impl<T: Send + Sync> Table<T> {
         }
     }
 
-    pub(super) fn counting_section(&self) -> Option<&'static Section> {
+    pub(super) fn counting_section(&self) -> Option<&'static CountSection> {
         if self.collected { counting_section(self.kind) } else { None }
     }
 

@@ -290,7 +290,7 @@ impl Attachment for Receiving {
             receiver.let_come(link, round)?;
         }
         request::activate(id);
-        let task = Round { receiver: receiver.clone(), id, found: 0, raised: 0 };
+        let task = ReceiveRound { receiver: receiver.clone(), id, found: 0, raised: 0 };
         receiver.domain.vni(receiver.vni).add_task(Box::new(task));
         Ok(())
     }
@@ -298,7 +298,7 @@ impl Attachment for Receiving {
 
 /// A round under way: takes partitions as they come, and completes the request.
 #[derive(Debug)]
-struct Round {
+struct ReceiveRound {
     receiver: Arc<Receiver>,
     id: RequestId,
     /// All partitions before this one have arrived.
@@ -307,7 +307,7 @@ struct Round {
     raised: usize,
 }
 
-impl Round {
+impl ReceiveRound {
     /// Goes on as far as possible. Returns true if everything has arrived.
     fn go_on(&mut self) -> Result<bool> {
         let receiver = &*self.receiver;
@@ -354,7 +354,7 @@ fn truncated(sent: usize, room: usize) -> Error {
     Error::new(mpi::MPI_ERR_TRUNCATE, message)
 }
 
-impl Task for Round {
+impl Task for ReceiveRound {
     fn advance(mut self: Box<Self>) -> Advanced<Box<dyn Task>> {
         let before = self.found + self.raised;
         let outcome = match self.go_on() {
@@ -363,7 +363,7 @@ impl Task for Round {
             Ok(false) => return Advanced::CameFurther(self),
             Err(error) => Outcome { error: Some(error), ..Outcome::empty() },
         };
-        let Round { receiver, id, .. } = *self;
+        let ReceiveRound { receiver, id, .. } = *self;
         let (domain, vni) = (receiver.domain, receiver.vni);
         drop(receiver);
         domain.vni(vni).complete_task(id, outcome);

@@ -392,25 +392,25 @@ impl Attachment for Sending {
             sender.board.gate().open(round);
         }
         request::activate(id);
-        sender.domain.vni(sender.vni).add_task(Box::new(Round { sender: sender.clone(), id }));
+        sender.domain.vni(sender.vni).add_task(Box::new(SendRound { sender: sender.clone(), id }));
         Ok(())
     }
 }
 
 /// A round under way: delivers what is deferred, and completes the request.
 #[derive(Debug)]
-struct Round {
+struct SendRound {
     sender: Arc<Sender>,
     id: RequestId,
 }
 
-impl Task for Round {
+impl Task for SendRound {
     fn advance(self: Box<Self>) -> Advanced<Box<dyn Task>> {
         let happened = self.sender.deliver_deferred();
         if !self.sender.departures.are_over() {
             return if happened { Advanced::CameFurther(self) } else { Advanced::Waits(self) };
         }
-        let Round { sender, id } = *self;
+        let SendRound { sender, id } = *self;
         if happened {
             sender.wakes.ring();
         }

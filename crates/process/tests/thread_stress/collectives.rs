@@ -3,8 +3,8 @@
 use crate::scene::{Thread, call};
 use heddle_collective::{Part, Reduction};
 use heddle_comm::CommRef;
-use heddle_comm::datatype::{TypeRef, from_handle};
-use heddle_comm::op::{Function, OPS, OpRef, UserOp, free};
+use heddle_comm::datatype::{TypeInUse, from_handle};
+use heddle_comm::op::{OPS, OpFunction, OpRef, UserOp, free};
 use heddle_comm::program::ProgramFunction;
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
@@ -16,17 +16,17 @@ pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     with_an_operator_of_the_program(thread);
 }
 
-fn int() -> TypeRef {
+fn int() -> TypeInUse {
     call(|| from_handle(mpi::MPI_INT))
 }
 
 /// Numbers as an argument; the operation completes before the numbers are used again.
-fn part<'a>(numbers: &mut [i32], count: usize, int: &'a TypeRef) -> Part<'a> {
+fn part<'a>(numbers: &mut [i32], count: usize, int: &'a TypeInUse) -> Part<'a> {
     // SAFETY: the numbers live until the blocking operation has returned.
     call(|| unsafe { Part::new(numbers.as_mut_ptr().cast(), count as i64, int) })
 }
 
-fn reduction<'a>(op: &'a OpRef, int: &'a TypeRef) -> Reduction<'a> {
+fn reduction<'a>(op: &'a OpRef, int: &'a TypeInUse) -> Reduction<'a> {
     call(|| Reduction::new(op, int, mpi::MPI_INT))
 }
 
@@ -150,7 +150,7 @@ unsafe extern "C" fn add(input: *mut c_void, inout: *mut c_void, len: *mut c_int
 fn with_an_operator_of_the_program(thread: &Thread<'_>) {
     let comm = thread.own_comm;
     // SAFETY: the function is used with arrays of `i32` only.
-    let handle = OPS.insert(unsafe { UserOp::new(Function::Int(ProgramFunction::new(add)), false) });
+    let handle = OPS.insert(unsafe { UserOp::new(OpFunction::Int(ProgramFunction::new(add)), false) });
     let (int, op) = (int(), call(|| OpRef::from_handle(handle)));
     let (mut mine, mut sum) = (vec![thread.number as i32; 300], vec![0; 300]);
     let (send, receive) = (part(&mut mine, 300, &int), part(&mut sum, 300, &int));

@@ -2,7 +2,7 @@
 
 use crate::scene::{Parcel, Thread, call};
 use heddle_comm::Plane;
-use heddle_comm::attribute::{self, Copy, Delete, Target};
+use heddle_comm::attribute::{self, AttributeCarrier, Copy, Delete};
 use heddle_comm::buffer::Buffer;
 use heddle_comm::errhandler::{self, Holder};
 use heddle_comm::info;
@@ -93,12 +93,12 @@ unsafe extern "C" fn ignore(_: *mut usize, _: *mut c_int) {}
 /// Attributes that all threads attach to one communicator and to their own.
 fn attached(thread: &Thread<'_>, round: usize) {
     let shared = &thread.scene.shared;
-    let mut keyval = call(|| attribute::create(Target::Comm, Copy::Always, Delete::Nothing, 0));
-    call(|| shared.attributes.set(Target::Comm, shared.handle(), keyval, round));
+    let mut keyval = call(|| attribute::create(AttributeCarrier::Comm, Copy::Always, Delete::Nothing, 0));
+    call(|| shared.attributes.set(AttributeCarrier::Comm, shared.handle(), keyval, round));
     let copy = crate::scene::dup(thread.own_comm);
-    assert_eq!(call(|| shared.attributes.get(Target::Comm, keyval)), Some(round));
-    call(|| shared.attributes.delete(Target::Comm, shared.handle(), keyval));
-    call(|| attribute::free(Target::Comm, &mut keyval));
+    assert_eq!(call(|| shared.attributes.get(AttributeCarrier::Comm, keyval)), Some(round));
+    call(|| shared.attributes.delete(AttributeCarrier::Comm, shared.handle(), keyval));
+    call(|| attribute::free(AttributeCarrier::Comm, &mut keyval));
 
     // SAFETY: a C function may be called with more arguments than it reads, and nothing calls this one.
     let function = unsafe { std::mem::transmute::<Ignore, errhandler::HandlerFunction>(ignore) };

@@ -2,16 +2,16 @@
 
 use heddle_collective::{barrier, run};
 use heddle_comm::CommRef;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
 use heddle_rma::{Far, Hints, Memory, WinRef};
 use heddle_spec::constants as mpi;
 
-static INT: TypeRef = int();
+static INT: TypeInUse = int();
 
-pub(crate) const fn int() -> TypeRef {
-    TypeRef::predefined(&types::MPI_INT)
+pub(crate) const fn int() -> TypeInUse {
+    TypeInUse::predefined(&types::MPI_INT)
 }
 
 /// Whose memory the window has: the program's own, the library's, or one piece that all ranks see.

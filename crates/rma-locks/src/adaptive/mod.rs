@@ -15,9 +15,9 @@
 //! the root before the readers have their turn.
 //!
 //! **Objective.** The highest rate of acquisitions of all processes together, among the settings within the
-//! user's [`Bounds`] that do not try the readers' [`Patience`]; of about equal rates the one with the lower
-//! thresholds. The rate alone does not speak for fairness: with writers that always come again it only
-//! grows with T_L,1. So the most of each threshold bounds how many writers may pass a waiting process,
+//! user's [`Bounds`] that do not try the readers' [`ReaderPatience`]; of about equal rates the one with the
+//! lower thresholds. The rate alone does not speak for fairness: with writers that always come again it
+//! only grows with T_L,1. So the most of each threshold bounds how many writers may pass a waiting process,
 //! always; and the patience bounds how long readers are kept out on average, as far as the least of each
 //! threshold allows.
 //!
@@ -56,7 +56,7 @@ mod step;
 mod tuner;
 mod turn;
 
-pub use setting::{Bounds, Patience};
+pub use setting::{Bounds, ReaderPatience};
 
 use crate::layout::Layout;
 use crate::queue::{Branch, Entered, MODE_CHANGE};

@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 pub struct Bounds {
     pub(super) locality: Vec<RangeInclusive<u64>>,
     pub(super) writers: RangeInclusive<u64>,
-    pub(super) patience: Option<Patience>,
+    pub(super) patience: Option<ReaderPatience>,
 }
 
 /// How long readers may be kept out on average, if the least thresholds allow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
+pub enum ReaderPatience {
     /// For so many writers between two turns of the readers.
     Writers(u64),
     /// For so long from one turn of the readers to the next, in the unit of the time that a writer gives when
@@ -34,9 +34,9 @@ pub(super) const PASSINGS: u32 = 24;
 const MOST: u64 = (1 << (PASSINGS - 1)) - 1;
 
 impl Bounds {
-    /// `locality` for each level from 2 on, and `writers`, are what [`RmaRw::new`](crate::RmaRw::new) takes,
-    /// from the least to the most. Without a [`Patience`] no more than four writers for each process enter
-    /// between two turns of the readers, on average.
+    /// `locality` for each level from 2 on, and `writers`, are what [`RmaRw::new`](crate::RmaRw::new)
+    /// takes, from the least to the most. Without a [`ReaderPatience`] no more than four writers for each
+    /// process enter between two turns of the readers, on average.
     ///
     /// # Panics
     /// If a range is empty, begins with 0, or ends above 2^15 times its beginning, or at 2^23 or more.
@@ -61,19 +61,19 @@ impl Bounds {
         let bounds = Bounds::new(locality.iter().map(|most| range(*most)).collect(), range(writers));
         match patience {
             0 => bounds,
-            writers => bounds.with_patience(Patience::Writers(writers)),
+            writers => bounds.with_patience(ReaderPatience::Writers(writers)),
         }
     }
 
     /// The same, with another patience.
     #[must_use]
-    pub fn with_patience(mut self, patience: Patience) -> Bounds {
+    pub fn with_patience(mut self, patience: ReaderPatience) -> Bounds {
         self.patience = Some(patience);
         self
     }
 
-    pub(super) fn patience_of(&self, layout: &Layout) -> Patience {
-        self.patience.unwrap_or(Patience::Writers(WRITES * layout.processes() as u64))
+    pub(super) fn patience_of(&self, layout: &Layout) -> ReaderPatience {
+        self.patience.unwrap_or(ReaderPatience::Writers(WRITES * layout.processes() as u64))
     }
 
     /// T_L,i of a level from 2 on, in this setting.
@@ -160,7 +160,7 @@ pub(super) const SETTING_BITS: u32 = Setting::BITS;
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, Patience, Setting};
+    use super::{Bounds, ReaderPatience, Setting};
     use crate::layout::Layout;
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
     fn any_number_may_be_the_most() {
         let wide = Bounds::up_to(&[0, 100], u64::MAX, 0);
         assert_eq!(wide.patience, None);
-        assert_eq!(Bounds::up_to(&[], 1, 7).patience, Some(Patience::Writers(7)));
+        assert_eq!(Bounds::up_to(&[], 1, 7).patience, Some(ReaderPatience::Writers(7)));
         assert_eq!((wide.locality, wide.writers), (vec![1..=1, 1..=100], 255..=(1 << 23) - 1));
     }
 

@@ -7,7 +7,7 @@
 //! Its words are changed only by the process that has the lock.
 
 use super::climb::{Climb, Measured, State};
-use super::setting::{Bounds, Patience, SETTING_BITS, Setting};
+use super::setting::{Bounds, ReaderPatience, SETTING_BITS, Setting};
 use super::turn::{Felt, Turn};
 use crate::layout::Layout;
 use crate::rma::{Rank, Rma, Word};
@@ -96,7 +96,7 @@ pub(super) struct Tuner {
     climb: Climb,
     /// The setting after the first turn.
     start: Setting,
-    patience: Patience,
+    patience: ReaderPatience,
     /// Acquisitions of a measurement, at least.
     enough: u64,
     /// The number of counters, if all are open.
@@ -203,8 +203,8 @@ impl Tuner {
     fn measured(&self, tally: Tally, time: u64) -> Measured {
         let (writers, all) = (tally.writers as f32, (tally.writers + tally.readers) as f32);
         let is_impatient = match self.patience {
-            Patience::Writers(most) => tally.writers > most.saturating_mul(tally.turns),
-            Patience::Time(most) => time > most.saturating_mul(tally.turns),
+            ReaderPatience::Writers(most) => tally.writers > most.saturating_mul(tally.turns),
+            ReaderPatience::Time(most) => time > most.saturating_mul(tally.turns),
         };
         Measured {
             rate: (all * writers).sqrt() / time.max(1) as f32,
@@ -217,7 +217,7 @@ impl Tuner {
 
 #[cfg(test)]
 mod tests {
-    use super::{Felt, MOST_TURNS, Patience, Setting, Tally, Tuner};
+    use super::{Felt, MOST_TURNS, ReaderPatience, Setting, Tally, Tuner};
     use crate::adaptive::setting::Bounds;
     use crate::layout::Layout;
 
@@ -259,11 +259,11 @@ mod tests {
             let bounds = Bounds::new(vec![], 1..=8).with_patience(patience);
             Tuner::new(&Layout::flat(4, 1), &bounds).measured(tally, time).tries_patience
         };
-        assert!(tries(Patience::Writers(5), tally(11, 1), 7));
-        assert!(!tries(Patience::Writers(5), tally(10, 1), 7));
-        assert!(!tries(Patience::Writers(5), tally(11, 0), 7), "no reader waits");
-        assert!(tries(Patience::Time(5), tally(1, 1), 11));
-        assert!(!tries(Patience::Time(5), tally(1, 1), 10));
+        assert!(tries(ReaderPatience::Writers(5), tally(11, 1), 7));
+        assert!(!tries(ReaderPatience::Writers(5), tally(10, 1), 7));
+        assert!(!tries(ReaderPatience::Writers(5), tally(11, 0), 7), "no reader waits");
+        assert!(tries(ReaderPatience::Time(5), tally(1, 1), 11));
+        assert!(!tries(ReaderPatience::Time(5), tally(1, 1), 10));
         let usual = Tuner::new(&Layout::flat(4, 1), &Bounds::new(vec![], 1..=8));
         assert!(usual.measured(tally(33, 1), 1).tries_patience, "four for each process");
         assert!(!usual.measured(tally(32, 1), 1).tries_patience);

@@ -78,15 +78,15 @@ pub struct Leadership<P: Platform = Native> {
 /// The sleepers, the one that has slept longest first.
 struct List<P: Platform> {
     led: bool,
-    first: *const Seat<P>,
-    last: *const Seat<P>,
+    first: *const Sleeper<P>,
+    last: *const Sleeper<P>,
 }
 
 // SAFETY: the list owns nothing; only the holder of the lock touches the seats in it (invariant 4).
 unsafe impl<P: Platform> Send for List<P> {}
 
 /// A sleeper, on the stack of its thread.
-struct Seat<P: Platform> {
+struct Sleeper<P: Platform> {
     counter: *const SyncCounter<P>,
     /// The list's lock guards it.
     links: P::Cell<Links<P>>,
@@ -94,11 +94,11 @@ struct Seat<P: Platform> {
 
 struct Links<P: Platform> {
     linked: bool,
-    before: *const Seat<P>,
-    after: *const Seat<P>,
+    before: *const Sleeper<P>,
+    after: *const Sleeper<P>,
 }
 
-impl<P: Platform> Seat<P> {
+impl<P: Platform> Sleeper<P> {
     /// # Safety
     ///
     /// The list's lock is held, and the seat is alive. The reference ends before the next call for the same
@@ -116,16 +116,16 @@ impl<P: Platform> List<P> {
     /// # Safety
     ///
     /// The seat stays where it is, and alive, until it is taken out.
-    unsafe fn push(&mut self, seat: *const Seat<P>) {
+    unsafe fn push(&mut self, seat: *const Sleeper<P>) {
         let last = self.last;
         let links = |links: &mut Links<P>| *links = Links { linked: true, before: last, after: ptr::null() };
         // SAFETY: the list is borrowed exclusively, so the lock is held; alive by the caller's promise.
-        unsafe { Seat::with_links(seat, links) };
+        unsafe { Sleeper::with_links(seat, links) };
         if last.is_null() {
             self.first = seat;
         } else {
             // SAFETY: the lock is held, and seats in the list are alive (invariant 4).
-            unsafe { Seat::with_links(last, |links| links.after = seat) };
+            unsafe { Sleeper::with_links(last, |links| links.after = seat) };
         }
         self.last = seat;
     }
@@ -135,11 +135,11 @@ impl<P: Platform> List<P> {
     /// # Safety
     ///
     /// The seat is alive.
-    unsafe fn remove(&mut self, seat: *const Seat<P>) -> bool {
+    unsafe fn remove(&mut self, seat: *const Sleeper<P>) -> bool {
         let take =
             |links: &mut Links<P>| (std::mem::replace(&mut links.linked, false), links.before, links.after);
         // SAFETY: the lock is held; alive by the caller's promise.
-        let (linked, before, after) = unsafe { Seat::with_links(seat, take) };
+        let (linked, before, after) = unsafe { Sleeper::with_links(seat, take) };
         if !linked {
             return false;
         }
@@ -147,13 +147,13 @@ impl<P: Platform> List<P> {
             self.first = after;
         } else {
             // SAFETY: neighbours are in the list, so alive (invariant 4).
-            unsafe { Seat::with_links(before, |links| links.after = after) };
+            unsafe { Sleeper::with_links(before, |links| links.after = after) };
         }
         if after.is_null() {
             self.last = before;
         } else {
             // SAFETY: neighbours are in the list, so alive (invariant 4).
-            unsafe { Seat::with_links(after, |links| links.before = before) };
+            unsafe { Sleeper::with_links(after, |links| links.before = before) };
         }
         true
     }
@@ -174,7 +174,7 @@ impl<P: Platform> List<P> {
             }
             // Its events are there, so it will leave in a moment.
             // SAFETY: in the list, so alive.
-            seat = unsafe { Seat::with_links(seat, |links| links.after) };
+            seat = unsafe { Sleeper::with_links(seat, |links| links.after) };
         }
         self.led = false;
     }
@@ -234,7 +234,7 @@ impl<P: Platform> Leadership<P> {
         deadline_ns: Option<u64>,
     ) -> Result<Role<'_, P>, Wake> {
         let links = Links { linked: false, before: ptr::null(), after: ptr::null() };
-        let seat = Seat { counter: ptr::from_ref(counter), links: MemoryCell::new(links) };
+        let seat = Sleeper { counter: ptr::from_ref(counter), links: MemoryCell::new(links) };
         let mut list = self.list.acquire();
         if !std::mem::replace(&mut list.led, true) {
             return Ok(Role(self));

@@ -45,9 +45,9 @@ const BLOCK: Layout = match Layout::from_size_align(BLOCK_BYTES, BLOCK_BYTES) {
 };
 
 /// The slot's value once the thread has begun to end.
-const CLOSED: *mut Cache = ptr::without_provenance_mut(1);
+const CLOSED: *mut NodeCache = ptr::without_provenance_mut(1);
 
-struct Cache {
+struct NodeCache {
     len: Cell<usize>,
     blocks: [Cell<*mut u8>; KEPT],
 }
@@ -95,8 +95,8 @@ pub unsafe fn give<P: Platform, N>(node: NonNull<N>) {
 }
 
 #[inline(always)]
-fn own_cache() -> Option<&'static Cache> {
-    let cache = slot::get().cast::<Cache>();
+fn own_cache() -> Option<&'static NodeCache> {
+    let cache = slot::get().cast::<NodeCache>();
     // SAFETY: neither null nor CLOSED, so it is this thread's living cache (invariant 2). It ends only at the
     // thread's end (Closer), when no function of this file is running.
     (cache.addr() > CLOSED.addr()).then(|| unsafe { &*cache })
@@ -150,7 +150,7 @@ fn give_surplus(block: NonNull<u8>) {
 fn open_cache() {
     // Invariant 3: if the thread's end cannot be observed any more, nothing is cached.
     let cache = if AT_EXIT.try_with(|_| ()).is_ok() {
-        let empty = Cache { len: Cell::new(0), blocks: [const { Cell::new(ptr::null_mut()) }; KEPT] };
+        let empty = NodeCache { len: Cell::new(0), blocks: [const { Cell::new(ptr::null_mut()) }; KEPT] };
         Box::into_raw(Box::new(empty))
     } else {
         CLOSED
@@ -167,7 +167,7 @@ thread_local! {
 
 impl Drop for Closer {
     fn drop(&mut self) {
-        let cache = slot::get().cast::<Cache>();
+        let cache = slot::get().cast::<NodeCache>();
         slot::set(CLOSED.cast());
         if cache.addr() <= CLOSED.addr() {
             return;

@@ -1,37 +1,37 @@
 //! A thread's stock of objects.
 
-use super::chain::{Chain, Slot};
-use super::object::Object;
+use super::chain::{FreeChain, ObjectSlot};
+use super::object::PooledObject;
 use super::shards::Pool;
 use heddle_platform::{Native, Platform};
 use std::fmt;
 
 /// The two chains of a cache.
 pub(super) struct Stock<T, P: Platform> {
-    loaded: Chain<T, P>,
+    loaded: FreeChain<T, P>,
     /// Empty or a whole batch.
-    spare: Chain<T, P>,
+    spare: FreeChain<T, P>,
 }
 
 impl<T: Send, P: Platform> Stock<T, P> {
     pub(super) const fn empty() -> Self {
-        Self { loaded: Chain::empty(), spare: Chain::empty() }
+        Self { loaded: FreeChain::empty(), spare: FreeChain::empty() }
     }
 
     /// # Safety
     ///
     /// Every call for one stock is for the same pool.
     #[inline(always)]
-    pub(super) unsafe fn take<'p>(&mut self, pool: &'p Pool<T, P>) -> Object<'p, T, P> {
+    pub(super) unsafe fn take<'p>(&mut self, pool: &'p Pool<T, P>) -> PooledObject<'p, T, P> {
         // SAFETY: slots are alive as long as the pool.
         let slot = unsafe { self.loaded.pop() };
         let slot = slot.unwrap_or_else(|| self.take_from_next(pool));
         // SAFETY: of this pool by the caller's promise, and popped, so it belongs to the caller.
-        unsafe { Object::new(slot, pool) }
+        unsafe { PooledObject::new(slot, pool) }
     }
 
     #[inline(never)]
-    fn take_from_next(&mut self, pool: &Pool<T, P>) -> *const Slot<T, P> {
+    fn take_from_next(&mut self, pool: &Pool<T, P>) -> *const ObjectSlot<T, P> {
         self.loaded = if self.spare.len() == 0 { pool.fetch() } else { self.spare.take_all() };
         // SAFETY: slots are alive as long as the pool.
         let slot = unsafe { self.loaded.pop() };
@@ -42,7 +42,7 @@ impl<T: Send, P: Platform> Stock<T, P> {
     ///
     /// Every call for one stock is for the same pool, and the object is of that pool.
     #[inline(always)]
-    pub(super) unsafe fn give(&mut self, pool: &Pool<T, P>, object: Object<'_, T, P>) {
+    pub(super) unsafe fn give(&mut self, pool: &Pool<T, P>, object: PooledObject<'_, T, P>) {
         if self.loaded.len() >= pool.batch {
             self.make_room(pool);
         }
@@ -85,7 +85,7 @@ impl<'p, T: Send, P: Platform> Cache<'p, T, P> {
 
     /// Takes an object: the one given last, if there is any in stock.
     #[inline]
-    pub fn take(&mut self) -> Object<'p, T, P> {
+    pub fn take(&mut self) -> PooledObject<'p, T, P> {
         // SAFETY: every call is for this pool.
         unsafe { self.stock.take(self.pool) }
     }
@@ -96,7 +96,7 @@ impl<'p, T: Send, P: Platform> Cache<'p, T, P> {
     ///
     /// If the object is of another pool.
     #[inline]
-    pub fn give(&mut self, object: Object<'p, T, P>) {
+    pub fn give(&mut self, object: PooledObject<'p, T, P>) {
         assert!(object.is_of(self.pool), "an object must be given to a cache of the pool it was taken from");
         // SAFETY: every call is for this pool, and the object is of it.
         unsafe { self.stock.give(self.pool, object) };

@@ -5,7 +5,7 @@
 //! list it. Those threads drop their entries when they next use a new pool, or end.
 
 use super::cache::Stock;
-use super::{Object, Pool};
+use super::{Pool, PooledObject};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::{Native, Platform, fork};
 use std::any::Any;
@@ -133,7 +133,7 @@ impl<T: Send + 'static, P: Platform> fmt::Debug for LocalPool<T, P> {
 
 /// An object of a [`LocalPool`] on loan.
 pub struct Pooled<'p, T: Send + 'static, P: Platform = Native> {
-    object: ManuallyDrop<Object<'p, T, P>>,
+    object: ManuallyDrop<PooledObject<'p, T, P>>,
     pool: &'p LocalPool<T, P>,
 }
 

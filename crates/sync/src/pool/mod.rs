@@ -27,9 +27,10 @@
 //!
 //! **Invariants.**
 //!
-//! 1. Every object is in exactly one place: in one chain (of a cache or a shard), or in one [`Object`]. A
-//!    chain's slots are touched by its owner: the cache's thread, or the holder of the shard's lock.
-//! 2. A chain in a shard has 1 to `batch` objects; a cache or an [`Object`] that is dropped returns its
+//! 1. Every object is in exactly one place: in one chain (of a cache or a shard), or in one
+//!    [`PooledObject`]. A chain's slots are touched by its owner: the cache's thread, or the holder of the
+//!    shard's lock.
+//! 2. A chain in a shard has 1 to `batch` objects; a cache or an [`PooledObject`] that is dropped returns its
 //!    objects. So `made` = out + cached + [`idle`](Pool::idle), and a cache holds at most twice the batch.
 //! 3. A shard's `filled` is a hint, written under its lock. A thread that misses a chain because of it
 //!    makes one block more than needed, nothing worse; a chain given before (in the order of
@@ -54,5 +55,5 @@ mod shards;
 pub use cache::Cache;
 #[cfg(not(loom))]
 pub use local::{LocalPool, Pooled};
-pub use object::Object;
+pub use object::PooledObject;
 pub use shards::{BATCH, Pool};

@@ -1,6 +1,6 @@
 //! The objects, in chains that lie in shards.
 
-use super::chain::{Chain, Slot};
+use super::chain::{FreeChain, ObjectSlot};
 use crate::lock::mutex::Mutex;
 use crate::lock::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
@@ -27,13 +27,13 @@ pub struct Pool<T, P: Platform = Native> {
 }
 
 struct Shard<T, P: Platform> {
-    chains: Lock<Mutex<P>, Vec<Chain<T, P>>>,
+    chains: Lock<Mutex<P>, Vec<FreeChain<T, P>>>,
     /// The number of chains; see invariant 3.
     filled: P::AtomicU32,
 }
 
 /// Raw pointers, since the slots are in use while this moves.
-struct Blocks<T, P: Platform>(Vec<*mut [Slot<T, P>]>);
+struct Blocks<T, P: Platform>(Vec<*mut [ObjectSlot<T, P>]>);
 
 // SAFETY: the blocks are owned; the chains govern the use of their slots.
 unsafe impl<T: Send, P: Platform> Send for Blocks<T, P> {}
@@ -88,7 +88,7 @@ impl<T: Send, P: Platform> Pool<T, P> {
 
     /// Takes a chain from a shard, the nearest shard first, or makes a new one.
     #[cold]
-    pub(super) fn fetch(&self) -> Chain<T, P> {
+    pub(super) fn fetch(&self) -> FreeChain<T, P> {
         let nearest = self.nearest_shard();
         let (before, from_nearest) = self.shards.split_at(nearest);
         let found = from_nearest.iter().chain(before).find_map(|shard| {
@@ -105,7 +105,7 @@ impl<T: Send, P: Platform> Pool<T, P> {
 
     /// Puts a chain into the nearest shard; an empty chain vanishes.
     #[cold]
-    pub(super) fn put_back(&self, chain: Chain<T, P>) {
+    pub(super) fn put_back(&self, chain: FreeChain<T, P>) {
         if chain.len() == 0 {
             return;
         }
@@ -117,11 +117,11 @@ impl<T: Send, P: Platform> Pool<T, P> {
 
     /// Puts a single object into the nearest shard, into a chain that has room.
     #[cold]
-    pub(super) fn put_back_one(&self, slot: *const Slot<T, P>) {
+    pub(super) fn put_back_one(&self, slot: *const ObjectSlot<T, P>) {
         let shard = &self.shards[self.nearest_shard()];
         let mut chains = shard.chains.acquire();
         if chains.last().is_none_or(|last| last.len() >= self.batch) {
-            chains.push(Chain::empty());
+            chains.push(FreeChain::empty());
         }
         let last = chains.last_mut().expect("pushed if there was none");
         // SAFETY: the slot belongs to the caller, which gives it away; the lock guards
@@ -130,10 +130,10 @@ impl<T: Send, P: Platform> Pool<T, P> {
         shard.filled.store(count(&chains), Ordering::Relaxed);
     }
 
-    fn grow(&self) -> Chain<T, P> {
-        let block: Box<[_]> = (0..self.batch).map(|_| Slot::new((self.make)())).collect();
+    fn grow(&self) -> FreeChain<T, P> {
+        let block: Box<[_]> = (0..self.batch).map(|_| ObjectSlot::new((self.make)())).collect();
         let block = Box::into_raw(block);
-        let mut chain = Chain::empty();
+        let mut chain = FreeChain::empty();
         // SAFETY: the block was made just now and no other thread knows it; the pool keeps it.
         for slot in unsafe { &*block } {
             // SAFETY: a slot of the new block, which no other thread knows; it joins one chain only.

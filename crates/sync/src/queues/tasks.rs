@@ -5,9 +5,9 @@
 //! at the same time, none waits for another's task, and a task may take locks of its own.
 //!
 //! **Before a thread sleeps.** A thread that has made an event visible, on which a task waits, and then makes
-//! a round in which no task was [with another thread](Round::others), knows that the task was advanced after
-//! the event: it has had every task in its own hands. If a task was with another thread, it makes another
-//! round later, and does not sleep until then.
+//! a round in which no task was [with another thread](TaskRound::others), knows that the task was advanced
+//! after the event: it has had every task in its own hands. If a task was with another thread, it makes
+//! another round later, and does not sleep until then.
 
 use crate::{Lock, Mutex, RawLock};
 use heddle_platform::Platform;
@@ -29,16 +29,16 @@ pub enum Advanced<T> {
 
 /// What a round has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Round {
+pub struct TaskRound {
     /// A task has come further.
     pub happened: bool,
     /// A task was with another thread when the round ended.
     pub others: bool,
 }
 
-impl Round {
+impl TaskRound {
     /// A round without tasks.
-    pub const QUIET: Round = Round { happened: false, others: false };
+    pub const QUIET: TaskRound = TaskRound { happened: false, others: false };
 }
 
 /// The tasks; see the [module](self).
@@ -75,7 +75,7 @@ impl<T, L: RawLock> Tasks<T, L> {
     }
 
     /// Passes each task that is with no other thread to `advance`, once.
-    pub fn round(&self, mut advance: impl FnMut(T) -> Advanced<T>) -> Round {
+    pub fn round(&self, mut advance: impl FnMut(T) -> Advanced<T>) -> TaskRound {
         let mut happened = false;
         let mut waiting = self.waiting.acquire();
         for _ in 0..waiting.len() {
@@ -95,6 +95,6 @@ impl<T, L: RawLock> Tasks<T, L> {
                 }
             }
         }
-        Round { happened, others: waiting.len() != self.all.load(Relaxed) }
+        TaskRound { happened, others: waiting.len() != self.all.load(Relaxed) }
     }
 }

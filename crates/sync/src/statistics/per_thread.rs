@@ -21,12 +21,12 @@ use std::ptr;
 
 /// A `T` for each thread, see the [module](super).
 pub struct PerThread<T: Default + Send + Sync + 'static, P: Platform = Native> {
-    slots: Box<[Slot<T, P>]>,
+    slots: Box<[ThreadSlot<T, P>]>,
     /// The block of the threads that found no slot.
     shared: CachePadded<T>,
 }
 
-struct Slot<T: 'static, P: Platform> {
+struct ThreadSlot<T: 'static, P: Platform> {
     owner: P::AtomicU64,
     block: P::AtomicPtr<CachePadded<T>>,
 }
@@ -54,7 +54,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
     /// block is made when its thread comes.
     #[must_use]
     pub fn with_slots(slots: usize) -> Self {
-        let slot = |_| Slot { owner: P::AtomicU64::new(0), block: AtomicPointer::new(ptr::null_mut()) };
+        let slot = |_| ThreadSlot { owner: P::AtomicU64::new(0), block: AtomicPointer::new(ptr::null_mut()) };
         let slots = slots.max(1).next_power_of_two();
         Self { slots: (0..slots).map(slot).collect(), shared: CachePadded::new(T::default()) }
     }
@@ -79,7 +79,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
     }
 
     #[inline]
-    fn own(slot: &Slot<T, P>) -> Block<'_, T> {
+    fn own(slot: &ThreadSlot<T, P>) -> Block<'_, T> {
         let block = slot.block.load(Ordering::Relaxed);
         // SAFETY: stored by this thread, or by one with the same identity that ended before this one began
         // (invariant 1), and freed only with the table.
@@ -103,7 +103,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
     }
 
     /// Tries to make a free slot the caller's. Returns the identity of its owner afterwards.
-    fn claim(slot: &Slot<T, P>, me: u64) -> u64 {
+    fn claim(slot: &ThreadSlot<T, P>, me: u64) -> u64 {
         if let Err(owner) = slot.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
             return owner;
         }

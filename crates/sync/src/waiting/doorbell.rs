@@ -121,22 +121,26 @@ impl<P: Platform> Doorbell<P> {
     }
 
     /// Announces a sleeper. The caller checks for its event once more, and then either drops the ticket or
-    /// [parks](Ticket::park).
+    /// [parks](DoorbellTicket::park).
     #[must_use = "check for the event once more, then park with the ticket or drop it"]
-    pub fn prepare(&self, scope: Scope) -> Ticket<'_, P> {
+    pub fn prepare(&self, scope: Scope) -> DoorbellTicket<'_, P> {
         // Acquire: pairs with the Release in wake().
         let seen = self.word.fetch_or(ARMED, Ordering::Acquire) | ARMED;
         P::heavy(scope);
-        Ticket { doorbell: self, seen, scope }
+        DoorbellTicket { doorbell: self, seen, scope }
     }
 
     /// Announces a sleeper, then calls `check`, which says whether there is a reason to stay awake. If there
-    /// is none, returns the ticket to [park](Ticket::park) with.
+    /// is none, returns the ticket to [park](DoorbellTicket::park) with.
     ///
     /// `check` sees all reasons: a thread that makes one of them visible rings, and each ring after the
     /// announcement ends the sleep (invariant 1).
     #[must_use = "park with the ticket, if there is one"]
-    pub fn prepare_unless(&self, scope: Scope, check: impl FnOnce() -> bool) -> Option<Ticket<'_, P>> {
+    pub fn prepare_unless(
+        &self,
+        scope: Scope,
+        check: impl FnOnce() -> bool,
+    ) -> Option<DoorbellTicket<'_, P>> {
         let ticket = self.prepare(scope);
         if check() { None } else { Some(ticket) }
     }
@@ -161,13 +165,13 @@ impl<P: Platform> Doorbell<P> {
 
 /// A sleeper that the doorbell knows of.
 #[derive(Debug)]
-pub struct Ticket<'a, P: Platform = Native> {
+pub struct DoorbellTicket<'a, P: Platform = Native> {
     doorbell: &'a Doorbell<P>,
     seen: u32,
     scope: Scope,
 }
 
-impl<P: Platform> Ticket<'_, P> {
+impl<P: Platform> DoorbellTicket<'_, P> {
     /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`], or until the timeout. It may
     /// return early. Returns false if the time ran out.
     pub fn park(self, timeout: Option<Duration>) -> bool {

@@ -62,12 +62,12 @@ pub struct Event(AtomicU32);
 
 impl Event {
     /// Says that the caller is about to sleep. It checks the word once more, by a sequentially consistent
-    /// load, and then [sleeps](Ticket::sleep) or does not.
+    /// load, and then [sleeps](EventTicket::sleep) or does not.
     #[must_use = "check the word once more, then sleep"]
-    pub fn prepare(&self) -> Ticket<'_> {
+    pub fn prepare(&self) -> EventTicket<'_> {
         let before = self.0.fetch_or(ASLEEP, Ordering::SeqCst);
         barrier::after_locked();
-        Ticket { event: self, seen: before | ASLEEP }
+        EventTicket { event: self, seen: before | ASLEEP }
     }
 
     /// Wakes all that sleep, after a change of the word.
@@ -92,12 +92,12 @@ impl Event {
 
 /// A thread that is about to sleep.
 #[derive(Debug)]
-pub struct Ticket<'a> {
+pub struct EventTicket<'a> {
     event: &'a Event,
     seen: u32,
 }
 
-impl Ticket<'_> {
+impl EventTicket<'_> {
     /// Sleeps until a [`wake`](Event::wake) since [`Event::prepare`]. It may return early. Returns false if
     /// the time ran out.
     pub fn sleep(self, timeout: Option<Duration>, scope: Scope) -> bool {

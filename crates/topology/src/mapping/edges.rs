@@ -5,7 +5,7 @@ use heddle_platform::allocate::{OutOfMemory, filled};
 
 /// Communication between two nodes. The direction does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct MappingEdge {
     /// The nodes.
     pub ends: [usize; 2],
     /// How much communication, in any unit.
@@ -22,7 +22,7 @@ pub(super) struct Adjacency {
 
 impl Adjacency {
     /// Without the edges that cost nothing: those of weight 0, and those from a node to itself.
-    pub(super) fn new(nodes: usize, edges: &[Edge]) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(nodes: usize, edges: &[MappingEdge]) -> Result<Self, OutOfMemory> {
         let costly = || edges.iter().filter(|edge| edge.weight > 0 && edge.ends[0] != edge.ends[1]);
         let mut starts = vec![0; nodes + 1];
         for end in costly().flat_map(|edge| edge.ends) {
@@ -33,7 +33,7 @@ impl Adjacency {
         }
         let mut next = starts.clone();
         let mut neighbours = filled(starts[nodes], (0, 0))?;
-        for Edge { ends: [one, other], weight } in costly().copied() {
+        for MappingEdge { ends: [one, other], weight } in costly().copied() {
             for (node, neighbour) in [(one, other), (other, one)] {
                 neighbours[next[node]] = (neighbour, weight);
                 next[node] += 1;

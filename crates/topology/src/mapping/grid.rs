@@ -1,9 +1,9 @@
 //! Grids: their edges, and their nodes in blocks.
 
-use super::edges::Edge;
+use super::edges::MappingEdge;
 
 /// The edges of a grid, whose dimensions have a number of nodes and are rings or not.
-pub(super) fn edges(dims: &[(usize, bool)]) -> Vec<Edge> {
+pub(super) fn edges(dims: &[(usize, bool)]) -> Vec<MappingEdge> {
     let nodes: usize = dims.iter().map(|(size, _)| size).product();
     let mut edges = Vec::new();
     let mut stride = nodes;
@@ -15,7 +15,7 @@ pub(super) fn edges(dims: &[(usize, bool)]) -> Vec<Edge> {
                 coordinate if *ring => node - coordinate * stride,
                 _ => continue,
             };
-            edges.push(Edge { ends: [node, next], weight: 1 });
+            edges.push(MappingEdge { ends: [node, next], weight: 1 });
         }
     }
     edges

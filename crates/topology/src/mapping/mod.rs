@@ -19,7 +19,7 @@ mod grid;
 mod growth;
 mod swaps;
 
-pub use edges::Edge;
+pub use edges::MappingEdge;
 
 use crate::location::{LEVELS, Location};
 use edges::{Adjacency, mapped};
@@ -32,7 +32,7 @@ use heddle_platform::allocate::OutOfMemory;
 ///
 /// # Panics
 /// If an edge leads to no node.
-pub fn of_graph(locations: &[Location], edges: &[Edge]) -> Result<Vec<usize>, OutOfMemory> {
+pub fn of_graph(locations: &[Location], edges: &[MappingEdge]) -> Result<Vec<usize>, OutOfMemory> {
     if has_choice(locations) { best(locations, edges, None) } else { Ok(identity(locations.len())) }
 }
 
@@ -66,7 +66,7 @@ fn has_choice(locations: &[Location]) -> bool {
 /// The cheapest mapping that is found, with another order of the nodes to try.
 fn best(
     locations: &[Location],
-    edges: &[Edge],
+    edges: &[MappingEdge],
     order: Option<Vec<usize>>,
 ) -> Result<Vec<usize>, OutOfMemory> {
     let nodes = locations.len();

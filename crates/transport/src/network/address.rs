@@ -2,7 +2,7 @@
 //! four in hexadecimal digits; the third is empty if the port asks nobody for a key. A `;` of the provider's
 //! name is a `+` there, since the launchers' protocols use it.
 
-use heddle_libfabric::guard::Key;
+use heddle_libfabric::guard::JobKey;
 use std::fmt;
 
 /// The address of a VNI of a process.
@@ -13,7 +13,7 @@ pub(super) struct VniAddress {
     /// The number that packets to it have to carry.
     pub(super) key: u64,
     /// The key without which nobody can connect to it, if there is one.
-    pub(super) door: Option<Key>,
+    pub(super) door: Option<JobKey>,
     /// The name of the endpoint, as the provider wants it.
     pub(super) name: Vec<u8>,
     /// The host's name, for messages.
@@ -24,7 +24,7 @@ pub(super) struct VniAddress {
 
 impl fmt::Display for VniAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let door = self.door.map_or_else(String::new, Key::to_text);
+        let door = self.door.map_or_else(String::new, JobKey::to_text);
         write!(out, "{:x}:{:x}:{door}:", self.vnis, self.key)?;
         self.name.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
         write!(out, ":{}:{}", self.host, self.provider.replace(';', "+"))
@@ -39,7 +39,7 @@ impl VniAddress {
         let key = u64::from_str_radix(parts.next()?, 16).ok()?;
         let door = match parts.next()? {
             "" => None,
-            door => Some(Key::parse(door)?),
+            door => Some(JobKey::parse(door)?),
         };
         let digits = parts.next().filter(|digits| digits.len() % 2 == 0 && digits.is_ascii())?;
         let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn an_address_is_read_as_it_was_written() {
-        for door in [None, Key::parse("00000000000000010000000000000002")] {
+        for door in [None, JobKey::parse("00000000000000010000000000000002")] {
             let (name, host) = (vec![2, 0, 0xfe, 127], "node-1.rack".to_owned());
             let provider = "tcp;ofi_rxm".to_owned();
             let address = VniAddress { vnis: 4, key: u64::MAX, door, name, host, provider };

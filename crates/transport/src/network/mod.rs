@@ -49,7 +49,7 @@ use listener::{Beats, Duties, Listener};
 pub use one_sided::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 pub(crate) use pace::Pace;
 pub(crate) use port::Lasts;
-pub use port::{Direction, Exposed, RemoteCopy};
+pub use port::{CopyDirection, Exposed, RemoteCopy};
 pub(crate) use port::{Outgoing, Port, ProcessInfo};
 use signal::Signal;
 use std::sync::{Arc, OnceLock};

@@ -68,7 +68,7 @@ impl Incoming {
 
 /// The result of an offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Offer {
+pub enum Offered {
     /// There is none.
     Nothing,
     /// The reader refused it, so it stays in the ring.
@@ -130,18 +130,18 @@ impl Consumer {
                 true
             },
         );
-        offered == Offer::Taken
+        offered == Offered::Taken
     }
 
     /// Shows the next message to `read`, if there is one, and frees its slot if `read` returns
     /// that it took the message.
     #[inline(always)]
-    pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
+    pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offered {
         let (cell, flag) = loop {
             let cell = self.ring.cell(self.tail);
             // SAFETY: a cell of a live ring; we are its only consumer.
             let Some(flag) = (unsafe { Cell::flag(cell, self.ring.lap(self.tail)) }) else {
-                return Offer::Nothing;
+                return Offered::Nothing;
             };
             if flag.len() <= INLINE_BYTES {
                 break (cell, flag);
@@ -158,14 +158,14 @@ impl Consumer {
         // SAFETY: a cell of a live ring.
         let payload = unsafe { Cell::payload(cell) };
         if !read(&Incoming { header, payload, len, extra: payload }) {
-            return Offer::Refused;
+            return Offered::Refused;
         }
         self.taken(cells)
     }
 
     /// Does the same as [`offer`](Self::offer), for a message whose payload is not inside its slot.
     #[inline]
-    fn offer_bulk(&mut self, cell: *mut Cell, flag: Flag, read: impl FnOnce(&Incoming) -> bool) -> Offer {
+    fn offer_bulk(&mut self, cell: *mut Cell, flag: Flag, read: impl FnOnce(&Incoming) -> bool) -> Offered {
         if !flag.is_bulk() {
             self.peer.refuse(Garbage::SlotLength(flag.len() as u8));
         }
@@ -182,7 +182,7 @@ impl Consumer {
         // SAFETY: the extra bytes lie behind the 16 of length and position, inside the slot.
         let extra = unsafe { inline.add(INLINE_BYTES - EXTRA_BYTES) };
         if !read(&Incoming { header, payload, len: len as usize, extra }) {
-            return Offer::Refused;
+            return Offered::Refused;
         }
         self.bulk_tail = end_of(position, len);
         self.taken(cells)
@@ -190,14 +190,14 @@ impl Consumer {
 
     /// Frees the cells of the message that was read.
     #[inline(always)]
-    fn taken(&mut self, cells: u64) -> Offer {
+    fn taken(&mut self, cells: u64) -> Offered {
         self.tail += cells;
         if self.tail - self.published_tail >= self.publish_every
             || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / SHARE
         {
             self.publish();
         }
-        Offer::Taken
+        Offered::Taken
     }
 
     /// The number of cells of a message that takes a whole slot. Such a message begins at the even cell.

@@ -37,7 +37,7 @@ use crate::throttle::Traffic;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint;
 
-pub use consumer::{Consumer, Incoming, Offer};
+pub use consumer::{Consumer, Incoming, Offered};
 
 /// The number of slots that the producer prefetches at once, and the distance of the first of them.
 pub(crate) const AHEAD: u64 = 16;

@@ -4,7 +4,7 @@ use super::part::Part;
 use crate::atomics::{self, can_be_atomic};
 use crate::control::{LONGEST_PARK, POLLS};
 use crate::operator::{Accumulate, unaligned};
-use heddle_datatype::{Op, Run, Table};
+use heddle_datatype::{Op, OperatorTable, Run};
 use heddle_platform::Scope;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::hint::spin_loop;
@@ -14,7 +14,7 @@ impl Accumulate {
     pub(super) fn named(op: u16, handle: u64) -> Option<Accumulate> {
         let element = heddle_datatype::predefined(usize::try_from(handle).ok()?)?;
         // The process that asks has checked the operator by its own table.
-        Accumulate::new(Op::from_handle(op.into())?, element, Table::Accumulate).ok()
+        Accumulate::new(Op::from_handle(op.into())?, element, OperatorTable::Accumulate).ok()
     }
 
     /// Returns true if `len` bytes of packed elements are whole elements, and one if they have gaps.

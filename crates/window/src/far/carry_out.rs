@@ -7,7 +7,7 @@ use super::wire::{LONGEST, PacketKind, WordOperation, message};
 use crate::attach::Question;
 use crate::geometry::WordAt;
 use crate::operator::Accumulate;
-use heddle_model::counters::{self, Event};
+use heddle_model::counters::{self, CountedEvent};
 use heddle_transport::{Garbage, Handler, Header, Incoming, LOST, Request};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,7 +57,7 @@ impl CarryOut {
         if header.kind == LOST {
             self.lose(process);
         } else if header.kind == PacketKind::Copied as u8 {
-            counters::count(Event::RemoteCopy, 1);
+            counters::count(CountedEvent::RemoteCopy, 1);
             self.service.calls().answer(process, header.context, 0, &[]);
         }
     }

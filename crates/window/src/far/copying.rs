@@ -3,7 +3,7 @@
 use super::wire::{LONGEST, PacketKind, copied, message};
 use super::{Far, Peer};
 use crate::answers::Answers;
-use heddle_transport::{Direction, RemoteCopy};
+use heddle_transport::{CopyDirection, RemoteCopy};
 
 /// The least length of data that is copied past the thread at the target, in bytes.
 const REMOTE: usize = 16 << 10;
@@ -32,7 +32,7 @@ impl Far {
         thread: Option<&Answers>,
     ) {
         // SAFETY: by the caller's promise.
-        if unsafe { self.copy(rank, Direction::Read, address, (here, len), thread) } {
+        if unsafe { self.copy(rank, CopyDirection::Read, address, (here, len), thread) } {
             return;
         }
         let Peer { process, window, .. } = self.peer(rank);
@@ -54,7 +54,7 @@ impl Far {
     unsafe fn copy(
         &self,
         rank: usize,
-        direction: Direction,
+        direction: CopyDirection,
         address: u64,
         (here, len): (*mut u8, usize),
         thread: Option<&Answers>,
@@ -82,7 +82,7 @@ impl Far {
     /// The bytes at `here` are valid, and nobody changes them until then.
     pub(crate) unsafe fn write_from(&self, rank: usize, address: u64, here: *const u8, len: usize) {
         // SAFETY: by the caller's promise.
-        if !unsafe { self.copy(rank, Direction::Write, address, (here.cast_mut(), len), None) } {
+        if !unsafe { self.copy(rank, CopyDirection::Write, address, (here.cast_mut(), len), None) } {
             // SAFETY: by the caller's promise.
             unsafe { self.write(rank, address, here, len) };
         }

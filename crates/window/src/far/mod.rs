@@ -44,7 +44,7 @@ mod wire;
 use crate::answers::Answers;
 use crate::attach::Question;
 use crate::geometry::WordAt;
-use crate::offer::Offer;
+use crate::offer::WindowOffer;
 use calls::Waiter;
 pub(crate) use counts::Counts;
 use heddle_message::domain::Domain;
@@ -108,7 +108,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(process: u32, offer: &Offer) -> Peer {
+    pub(crate) fn new(process: u32, offer: &WindowOffer) -> Peer {
         Peer { process, window: offer.number(), base: offer.address(), exposed: None }
     }
 }
@@ -156,7 +156,7 @@ impl Far {
     }
 
     /// Says how the others have exposed their memory.
-    pub(crate) fn know_exposed(&mut self, told: &[Offer]) {
+    pub(crate) fn know_exposed(&mut self, told: &[WindowOffer]) {
         for (peer, offer) in self.peers.iter_mut().zip(told) {
             peer.iter_mut().for_each(|peer| peer.exposed = offer.exposed());
         }

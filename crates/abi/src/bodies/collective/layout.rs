@@ -3,7 +3,7 @@
 use crate::argument::{Counts, List};
 use crate::error::Result;
 use heddle_collective::{Parts, TypedParts};
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_platform::allocate::{copied, try_collected};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
@@ -40,7 +40,7 @@ impl Layout {
     pub(in crate::bodies) fn parts<'a>(
         &'a self,
         address: *const c_void,
-        datatype: &'a TypeRef,
+        datatype: &'a TypeInUse,
     ) -> Result<Parts<'a>> {
         // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
         unsafe { Parts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatype) }
@@ -49,7 +49,7 @@ impl Layout {
     pub(in crate::bodies) fn typed<'a>(
         &'a self,
         address: *const c_void,
-        datatypes: &'a [TypeRef],
+        datatypes: &'a [TypeInUse],
     ) -> Result<TypedParts<'a>> {
         // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
         unsafe { TypedParts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatypes) }
@@ -60,11 +60,14 @@ impl Layout {
 pub(in crate::bodies) fn parts_if<'a>(
     address: *const c_void,
     layout: Option<&'a Layout>,
-    datatype: Option<&'a TypeRef>,
+    datatype: Option<&'a TypeInUse>,
 ) -> Result<Option<Parts<'a>>> {
     layout.zip(datatype).map(|(layout, datatype)| layout.parts(address, datatype)).transpose()
 }
 
-pub(in crate::bodies) fn datatypes(handles: List<'_, DatatypeHandle>, ranks: usize) -> Result<Vec<TypeRef>> {
+pub(in crate::bodies) fn datatypes(
+    handles: List<'_, DatatypeHandle>,
+    ranks: usize,
+) -> Result<Vec<TypeInUse>> {
     try_collected(handles.slice(ranks)?.iter().map(|handle| datatype::for_communication(handle.0)))
 }

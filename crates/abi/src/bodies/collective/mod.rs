@@ -24,13 +24,13 @@ pub(crate) use reduction::*;
 use crate::error::Result;
 use heddle_collective::Part;
 use heddle_comm::CommRef;
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_spec::constants::{MPI_IN_PLACE, MPI_PROC_NULL, MPI_ROOT};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::{c_int, c_void};
 
 /// The datatype of a buffer that the standard ignores.
-const NO_DATA: TypeRef = TypeRef::predefined(&heddle_datatype::types::MPI_BYTE);
+const NO_DATA: TypeInUse = TypeInUse::predefined(&heddle_datatype::types::MPI_BYTE);
 
 /// Returns true in the root of an operation.
 fn is_root(comm: &CommRef, root: c_int) -> bool {
@@ -52,16 +52,16 @@ fn is_in_place(address: *const c_void) -> bool {
 }
 
 /// The datatype of a buffer, unless the standard ignores the buffer here.
-fn datatype_if(counts: bool, datatype: DatatypeHandle) -> Result<Option<TypeRef>> {
+fn datatype_if(counts: bool, datatype: DatatypeHandle) -> Result<Option<TypeInUse>> {
     counts.then(|| datatype::for_communication(datatype.0)).transpose()
 }
 
 /// A buffer, unless the standard ignores it, in which case it has no datatype.
-fn part_if(address: *const c_void, count: i64, datatype: Option<&TypeRef>) -> Result<Option<Part<'_>>> {
+fn part_if(address: *const c_void, count: i64, datatype: Option<&TypeInUse>) -> Result<Option<Part<'_>>> {
     datatype.map(|datatype| part(address, count, datatype)).transpose()
 }
 
-pub(super) fn part(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Part<'_>> {
+pub(super) fn part(address: *const c_void, count: i64, datatype: &TypeInUse) -> Result<Part<'_>> {
     // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
     unsafe { Part::new(address.cast_mut().cast(), count, datatype) }
 }

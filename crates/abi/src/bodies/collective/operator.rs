@@ -2,7 +2,7 @@
 
 use crate::argument::{Callback, Out};
 use crate::error::{Error, Result};
-use heddle_comm::op::{self, Function, LargeUserFunction, OPS, OpRef, UserFunction, UserOp};
+use heddle_comm::op::{self, LargeUserFunction, OPS, OpFunction, OpRef, UserFunction, UserOp};
 use heddle_comm::program::ProgramFunction;
 use heddle_spec::constants::MPI_ERR_ARG;
 use heddle_spec::handle::OpHandle;
@@ -15,12 +15,12 @@ pub(crate) fn op_create(user_fn: Callback, commute: bool, op: Out<OpHandle>) -> 
     }
     let function = if user_fn.large {
         // SAFETY: the program passed an `MPI_User_function_c`, which is not null.
-        Function::Large(ProgramFunction::new(unsafe {
+        OpFunction::Large(ProgramFunction::new(unsafe {
             transmute::<*const _, LargeUserFunction>(user_fn.address)
         }))
     } else {
         // SAFETY: the program passed an `MPI_User_function`, which is not null.
-        Function::Int(ProgramFunction::new(unsafe { transmute::<*const _, UserFunction>(user_fn.address) }))
+        OpFunction::Int(ProgramFunction::new(unsafe { transmute::<*const _, UserFunction>(user_fn.address) }))
     };
     // SAFETY: the program promises that its function works on the datatypes that it uses it with.
     op.set(OpHandle(OPS.insert(unsafe { UserOp::new(function, commute) })))

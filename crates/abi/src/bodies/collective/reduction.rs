@@ -8,14 +8,14 @@ use crate::argument::{
 use crate::error::{Error, Result};
 use heddle_collective::{Conversation, Part, Reduction};
 use heddle_comm::CommRef;
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_comm::op::OpRef;
 use heddle_spec::constants::MPI_ERR_COUNT;
 use heddle_spec::handle::{DatatypeHandle, InfoHandle, OpHandle, RequestHandle};
 use std::ffi::c_void;
 
 /// The operands of this rank, unless they are in the receive buffer.
-fn operands(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Option<Part<'_>>> {
+fn operands(address: *const c_void, count: i64, datatype: &TypeInUse) -> Result<Option<Part<'_>>> {
     (!is_in_place(address)).then(|| part(address, count, datatype)).transpose()
 }
 

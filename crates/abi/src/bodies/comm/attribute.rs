@@ -3,7 +3,7 @@
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
-use heddle_comm::attribute::{self, Predefined, Target};
+use heddle_comm::attribute::{self, AttributeCarrier, Predefined};
 use heddle_comm::datatype;
 use heddle_rma::WinRef;
 use heddle_spec::constants as mpi;
@@ -35,19 +35,19 @@ pub(crate) fn comm_get_attr(
     let found = match attribute::of_communicator(keyval) {
         Predefined::Value(address) => Some(address),
         Predefined::Absent => None,
-        Predefined::Unknown => comm.attributes.get(Target::Comm, keyval)?,
+        Predefined::Unknown => comm.attributes.get(AttributeCarrier::Comm, keyval)?,
     };
     store(found, value, flag)
 }
 
 pub(crate) fn comm_set_attr(comm: CommHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    comm.attributes.set(Target::Comm, comm.handle(), keyval, value.expose_provenance())
+    comm.attributes.set(AttributeCarrier::Comm, comm.handle(), keyval, value.expose_provenance())
 }
 
 pub(crate) fn comm_delete_attr(comm: CommHandle, keyval: c_int) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    comm.attributes.delete(Target::Comm, comm.handle(), keyval)
+    comm.attributes.delete(AttributeCarrier::Comm, comm.handle(), keyval)
 }
 
 pub(crate) fn attr_get(comm: CommHandle, keyval: c_int, value: *mut c_void, flag: Out<c_int>) -> Result<()> {
@@ -68,15 +68,15 @@ pub(crate) fn type_get_attr(
     value: *mut c_void,
     flag: Out<c_int>,
 ) -> Result<()> {
-    store(datatype::of_type(datatype.0)?.get(Target::Type, keyval)?, value, flag)
+    store(datatype::of_type(datatype.0)?.get(AttributeCarrier::Type, keyval)?, value, flag)
 }
 
 pub(crate) fn type_set_attr(datatype: DatatypeHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
-    datatype::of_type(datatype.0)?.set(Target::Type, datatype.0, keyval, value.expose_provenance())
+    datatype::of_type(datatype.0)?.set(AttributeCarrier::Type, datatype.0, keyval, value.expose_provenance())
 }
 
 pub(crate) fn type_delete_attr(datatype: DatatypeHandle, keyval: c_int) -> Result<()> {
-    datatype::of_type(datatype.0)?.delete(Target::Type, datatype.0, keyval)
+    datatype::of_type(datatype.0)?.delete(AttributeCarrier::Type, datatype.0, keyval)
 }
 
 pub(crate) fn win_get_attr(
@@ -89,17 +89,17 @@ pub(crate) fn win_get_attr(
     let found = match win.predefined(keyval) {
         Predefined::Value(address) => Some(address),
         Predefined::Absent => None,
-        Predefined::Unknown => win.attributes.get(Target::Win, keyval)?,
+        Predefined::Unknown => win.attributes.get(AttributeCarrier::Win, keyval)?,
     };
     store(found, value, flag)
 }
 
 pub(crate) fn win_set_attr(win: WinHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
     let win = WinRef::from_handle(win.0)?;
-    win.attributes.set(Target::Win, win.handle(), keyval, value.expose_provenance())
+    win.attributes.set(AttributeCarrier::Win, win.handle(), keyval, value.expose_provenance())
 }
 
 pub(crate) fn win_delete_attr(win: WinHandle, keyval: c_int) -> Result<()> {
     let win = WinRef::from_handle(win.0)?;
-    win.attributes.delete(Target::Win, win.handle(), keyval)
+    win.attributes.delete(AttributeCarrier::Win, win.handle(), keyval)
 }

@@ -2,14 +2,14 @@
 
 use crate::argument::{Callback, Out};
 use crate::error::{Error, Result};
-use heddle_comm::attribute::{self, Copy, CopyFunction, Delete, DeleteFunction, Target};
+use heddle_comm::attribute::{self, AttributeCarrier, Copy, CopyFunction, Delete, DeleteFunction};
 use heddle_comm::program::ProgramFunction;
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
 fn create(
-    target: Target,
+    target: AttributeCarrier,
     copy: Callback,
     delete: Callback,
     keyval: Out<c_int>,
@@ -51,11 +51,11 @@ macro_rules! keyvals {
                 keyval: Out<c_int>,
                 state: *mut c_void,
             ) -> Result<()> {
-                create(Target::$target, copy, delete, keyval, state)
+                create(AttributeCarrier::$target, copy, delete, keyval, state)
             }
 
             pub(crate) fn $free(keyval: Out<c_int>) -> Result<()> {
-                attribute::free(Target::$target, keyval.variable()?)
+                attribute::free(AttributeCarrier::$target, keyval.variable()?)
             }
         )*
     };

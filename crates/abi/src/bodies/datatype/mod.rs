@@ -21,13 +21,13 @@ pub(crate) use query::*;
 
 use crate::argument::Out;
 use crate::error::Result;
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_datatype::types;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
 
-fn found(handle: DatatypeHandle) -> Result<TypeRef> {
+fn found(handle: DatatypeHandle) -> Result<TypeInUse> {
     datatype::from_handle(handle.0)
 }
 

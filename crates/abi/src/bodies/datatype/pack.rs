@@ -4,13 +4,13 @@ use crate::argument::CountOut;
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::buffer::{check_address, check_packed_address};
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle};
 use std::ffi::c_void;
 
 /// A datatype that may be used in communication, and the bytes that `count` items of it take when packed.
-pub(super) fn packed(count: i64, datatype: DatatypeHandle) -> Result<(TypeRef, i64)> {
+pub(super) fn packed(count: i64, datatype: DatatypeHandle) -> Result<(TypeInUse, i64)> {
     let datatype = datatype::for_communication(datatype.0)?;
     let bytes = datatype.packed_len(count).ok_or_else(|| {
         let message =
@@ -42,7 +42,7 @@ pub(super) fn check_addresses(
     data: *const c_void,
     packed: *const c_void,
     bytes: i64,
-    datatype: &TypeRef,
+    datatype: &TypeInUse,
 ) -> Result<()> {
     check_address(data.cast(), bytes, datatype)?;
     check_packed_address(packed.cast(), bytes)

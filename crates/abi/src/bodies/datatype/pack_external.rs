@@ -3,7 +3,7 @@
 use super::pack::{check_addresses, end_of};
 use crate::argument::{Out, Text};
 use crate::error::{Error, Result};
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype::{self, TypeInUse};
 use heddle_comm::external32;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
@@ -25,7 +25,7 @@ fn check_representation(datarep: Text<'_>) -> Result<()> {
     }
 }
 
-fn packed_len(datatype: &TypeRef, count: i64) -> Result<i64> {
+fn packed_len(datatype: &TypeInUse, count: i64) -> Result<i64> {
     external32::packed_len(datatype, count).ok_or_else(|| {
         let message =
             format!("the count is {count}: it may not be negative, nor the data exceed the address space");

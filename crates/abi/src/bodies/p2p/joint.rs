@@ -8,7 +8,7 @@ use crate::argument::{
 use crate::entry::{Express, running};
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::{CommRef, Plane};
 use heddle_p2p::{Attempt, PlainReceive, Refusal, SmallSend};
 use heddle_spec::constants as mpi;
@@ -91,7 +91,7 @@ fn wait_for(
 
 /// Both buffers, that of the receive first; and what must be kept until the operation is begun.
 #[inline(always)]
-fn both(call: SendrecvArguments) -> Result<(CommRef, [TypeRef; 2], [Buffer; 2])> {
+fn both(call: SendrecvArguments) -> Result<(CommRef, [TypeInUse; 2], [Buffer; 2])> {
     let SendrecvArguments { recvbuf: buf, recvcount: count, recvtype: datatype, source, comm, .. } = call;
     let receive = RecvArguments { buf, count, datatype, source, tag: call.recvtag, comm };
     let (comm, recvtype, to) = incoming(receive)?;
@@ -117,7 +117,7 @@ pub(crate) fn isendrecv(call: SendrecvArguments, request: Out<RequestHandle>) ->
 
 /// The one buffer of both directions, and what must be kept until the operation is begun.
 #[inline(always)]
-fn replaced(call: SendrecvReplaceArguments) -> Result<(CommRef, TypeRef, Buffer)> {
+fn replaced(call: SendrecvReplaceArguments) -> Result<(CommRef, TypeInUse, Buffer)> {
     let SendrecvReplaceArguments { buf, count, datatype, comm, .. } = call;
     let source = if call.source == mpi::MPI_PROC_NULL { call.dest } else { call.source };
     let found = incoming(RecvArguments { buf, count, datatype, source, tag: call.recvtag, comm })?;

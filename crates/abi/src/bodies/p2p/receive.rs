@@ -5,7 +5,7 @@ use crate::argument::{Out, RecvArguments, StatusOut, buffer, buffer_for};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::{CommRef, Plane};
 use heddle_p2p::request::Outcome;
 use heddle_p2p::{Attempt, PlainReceive};
@@ -15,7 +15,7 @@ use std::ffi::c_void;
 
 /// The checked arguments that all receives have in common.
 #[inline(always)]
-pub(super) fn incoming(call: RecvArguments) -> Result<(CommRef, TypeRef, Buffer)> {
+pub(super) fn incoming(call: RecvArguments) -> Result<(CommRef, TypeInUse, Buffer)> {
     let comm = CommRef::from_handle(call.comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (datatype, buffer) = unsafe { buffer_for(call.source, call.buf, call.count, call.datatype) }?;

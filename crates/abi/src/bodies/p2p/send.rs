@@ -5,7 +5,7 @@ use crate::argument::{Out, SendArguments, buffer_for};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
-use heddle_comm::datatype::TypeRef;
+use heddle_comm::datatype::TypeInUse;
 use heddle_comm::{CommRef, Plane};
 use heddle_p2p::request::{SEND_DONE, is_for_every_send};
 use heddle_p2p::{Attempt, Mode, SmallSend};
@@ -13,7 +13,7 @@ use heddle_spec::handle::RequestHandle;
 
 /// The checked arguments that all sends have in common.
 #[inline(always)]
-fn outgoing(call: SendArguments) -> Result<(CommRef, TypeRef, Buffer)> {
+fn outgoing(call: SendArguments) -> Result<(CommRef, TypeInUse, Buffer)> {
     let comm = CommRef::from_handle(call.comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (datatype, buffer) = unsafe { buffer_for(call.dest, call.buf, call.count, call.datatype) }?;

@@ -5,7 +5,7 @@ use crate::argument::{Out, TPvarGetInfoArguments, Text};
 use crate::error::Result;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
-use heddle_tool::{self as tool, Operation};
+use heddle_tool::{self as tool, HandleOperation};
 use std::ffi::{c_int, c_void};
 
 pub(crate) fn t_pvar_get_num(num_pvar: Out<c_int>) -> Result<()> {
@@ -73,15 +73,15 @@ pub(crate) fn t_pvar_handle_free(session: usize, handle: Out<usize>) -> Result<(
 }
 
 pub(crate) fn t_pvar_start(session: usize, handle: usize) -> Result<()> {
-    tool::operate(session, handle, Operation::Start)
+    tool::operate(session, handle, HandleOperation::Start)
 }
 
 pub(crate) fn t_pvar_stop(session: usize, handle: usize) -> Result<()> {
-    tool::operate(session, handle, Operation::Stop)
+    tool::operate(session, handle, HandleOperation::Stop)
 }
 
 pub(crate) fn t_pvar_reset(session: usize, handle: usize) -> Result<()> {
-    tool::operate(session, handle, Operation::Reset)
+    tool::operate(session, handle, HandleOperation::Reset)
 }
 
 pub(crate) fn t_pvar_read(session: usize, handle: usize, buf: *mut c_void) -> Result<()> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// An experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Experiment {
+pub(crate) enum LockExperiment {
     /// Acquire and release by one thread alone.
     Uncontended,
     /// Nothing in the critical section and nothing outside.
@@ -22,7 +22,7 @@ pub(crate) enum Experiment {
     Fifo,
 }
 
-impl Experiment {
+impl LockExperiment {
     /// All of them.
     pub(crate) const ALL: [Self; 7] = [
         Self::Uncontended,

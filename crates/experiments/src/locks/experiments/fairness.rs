@@ -6,13 +6,13 @@ use heddle_platform::clock;
 
 use super::sample::{Metric, Sample};
 use crate::locks::guarded::{GuardKind, Guarded};
-use crate::locks::team::{self, Effort, Until};
+use crate::locks::team::{self, TeamEffort, Until};
 
 /// Additions in a critical section.
 const ADDITIONS: u32 = 10;
 
 /// Jain's index, the longest wait and the rate.
-pub(super) fn measure<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
+pub(super) fn measure<K: GuardKind>(threads: usize, effort: &TeamEffort) -> Option<Sample> {
     let guarded = K::guard(0_u64);
     let outcome = team::run(threads, Until::Time(effort.window), |_, turns| {
         let mut longest = 0_u64;

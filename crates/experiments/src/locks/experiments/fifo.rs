@@ -5,10 +5,10 @@
 use std::collections::VecDeque;
 use std::hint::black_box;
 
-use super::experiment::Experiment;
+use super::experiment::LockExperiment;
 use super::sample::Sample;
 use crate::locks::guarded::{GuardKind, Guarded};
-use crate::locks::team::{self, Effort, Until};
+use crate::locks::team::{self, TeamEffort, Until};
 
 /// More than threads can have in the queue at once.
 pub(crate) const CAPACITY: usize = 1 << 12;
@@ -43,20 +43,20 @@ impl<K: GuardKind> Fifo for GuardedFifo<K> {
 }
 
 /// Operations a second, and the slowest thread's share.
-pub(super) fn measure<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
+pub(super) fn measure<K: GuardKind>(threads: usize, effort: &TeamEffort) -> Option<Sample> {
     run::<GuardedFifo<K>>(threads, effort)
 }
 
 /// Measures a queue that guards itself; it takes part in no other experiment.
 pub(crate) fn measure_queue<Q: Fifo>(
-    experiment: Experiment,
+    experiment: LockExperiment,
     threads: usize,
-    effort: &Effort,
+    effort: &TeamEffort,
 ) -> Option<Sample> {
-    (experiment == Experiment::Fifo).then(|| run::<Q>(threads, effort)).flatten()
+    (experiment == LockExperiment::Fifo).then(|| run::<Q>(threads, effort)).flatten()
 }
 
-fn run<Q: Fifo>(threads: usize, effort: &Effort) -> Option<Sample> {
+fn run<Q: Fifo>(threads: usize, effort: &TeamEffort) -> Option<Sample> {
     assert!(threads < CAPACITY, "each thread has at most one value in the queue");
     let queue = Q::new();
     let outcome = team::run(threads, Until::Time(effort.window), |number, turns| {

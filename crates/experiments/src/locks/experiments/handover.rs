@@ -9,7 +9,7 @@ use heddle_platform::{clock, hint};
 
 use super::sample::{Metric, Sample};
 use crate::locks::guarded::{GuardKind, Guarded};
-use crate::locks::team::{self, Effort, Until};
+use crate::locks::team::{self, TeamEffort, Until};
 
 const INSIDE_NS: u64 = 1_000;
 const OUTSIDE_NS: u64 = 500;
@@ -31,7 +31,7 @@ struct Found {
 }
 
 /// Median and 99th percentile of the hand-overs, and their share of all acquisitions.
-pub(super) fn measure<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
+pub(super) fn measure<K: GuardKind>(threads: usize, effort: &TeamEffort) -> Option<Sample> {
     let guarded = K::guard(Last::default());
     let (inside, outside) = (clock::ns_to_ticks(INSIDE_NS), clock::ns_to_ticks(OUTSIDE_NS));
     let outcome = team::run(threads, Until::Time(effort.window), |number, turns| {

@@ -9,7 +9,7 @@
 use super::random::Random;
 use super::sample::{Metric, Sample};
 use crate::locks::guarded::{GuardKind, Guarded};
-use crate::locks::team::{self, Effort, Until};
+use crate::locks::team::{self, TeamEffort, Until};
 
 /// Lines to choose from; a power of two.
 const LINES: usize = 64;
@@ -20,11 +20,11 @@ const _: () = assert!(TOUCHED * LINES.trailing_zeros() <= u64::BITS, "one random
 /// A cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Line(u64);
+struct CacheLine(u64);
 
 /// Rate and latency, from `effort.iterations` iterations.
-pub(super) fn measure<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
-    let guarded = K::guard(Box::new([Line::default(); LINES]));
+pub(super) fn measure<K: GuardKind>(threads: usize, effort: &TeamEffort) -> Option<Sample> {
+    let guarded = K::guard(Box::new([CacheLine::default(); LINES]));
     let until = Until::Iterations(effort.iterations, effort.limit);
     let outcome = team::run(threads, until, |number, turns| {
         let mut random = Random::of_thread(number);
@@ -41,7 +41,7 @@ pub(super) fn measure<K: GuardKind>(threads: usize, effort: &Effort) -> Option<S
 }
 
 #[inline(always)]
-fn touch(lines: &mut [Line; LINES], mut choice: u64) {
+fn touch(lines: &mut [CacheLine; LINES], mut choice: u64) {
     for _ in 0..TOUCHED {
         let line = &mut lines[choice as usize % LINES];
         line.0 = line.0.wrapping_add(choice);

@@ -11,29 +11,29 @@ mod sections;
 mod uncontended;
 
 use super::guarded::GuardKind;
-use super::team::Effort;
+use super::team::TeamEffort;
 
-pub(crate) use experiment::Experiment;
+pub(crate) use experiment::LockExperiment;
 pub(crate) use fifo::{CAPACITY as FIFO_CAPACITY, Fifo, measure_queue};
 pub(crate) use sample::{Metric, Sample};
 
 /// Measures a kind of guarded value; `None` if it cannot take part.
 pub(crate) fn measure<K: GuardKind>(
-    experiment: Experiment,
+    experiment: LockExperiment,
     threads: usize,
-    effort: &Effort,
+    effort: &TeamEffort,
 ) -> Option<Sample> {
-    if !experiment.takes(threads) || (!K::SHARED && experiment != Experiment::Uncontended) {
+    if !experiment.takes(threads) || (!K::SHARED && experiment != LockExperiment::Uncontended) {
         return None;
     }
     match experiment {
-        Experiment::Uncontended => Some(uncontended::measure::<K>(effort)),
-        Experiment::Empty => sections::empty::<K>(threads, effort),
-        Experiment::Mixed => sections::mixed::<K>(threads, effort),
-        Experiment::Lines => lines::measure::<K>(threads, effort),
-        Experiment::Fairness => fairness::measure::<K>(threads, effort),
-        Experiment::Handover => handover::measure::<K>(threads, effort),
-        Experiment::Fifo => fifo::measure::<K>(threads, effort),
+        LockExperiment::Uncontended => Some(uncontended::measure::<K>(effort)),
+        LockExperiment::Empty => sections::empty::<K>(threads, effort),
+        LockExperiment::Mixed => sections::mixed::<K>(threads, effort),
+        LockExperiment::Lines => lines::measure::<K>(threads, effort),
+        LockExperiment::Fairness => fairness::measure::<K>(threads, effort),
+        LockExperiment::Handover => handover::measure::<K>(threads, effort),
+        LockExperiment::Fifo => fifo::measure::<K>(threads, effort),
     }
 }
 
@@ -41,19 +41,19 @@ pub(crate) fn measure<K: GuardKind>(
 mod tests {
     use std::time::Duration;
 
-    use super::{Experiment, Sample};
+    use super::{LockExperiment, Sample};
     use crate::locks::contender::CONTENDERS;
-    use crate::locks::team::Effort;
+    use crate::locks::team::TeamEffort;
 
     /// Every contender in every experiment, in the shortest time: each cell either yields finite figures or
     /// says that it makes no sense.
     #[test]
     fn every_cell_yields_figures() {
         let effort =
-            Effort { iterations: 3_000, window: Duration::from_millis(3), limit: Duration::from_secs(5) };
+            TeamEffort { iterations: 3_000, window: Duration::from_millis(3), limit: Duration::from_secs(5) };
         for contender in CONTENDERS.iter() {
             let mut cells = 0;
-            for experiment in Experiment::ALL {
+            for experiment in LockExperiment::ALL {
                 for threads in [1, 2, 5] {
                     let Some(Sample(figures)) = contender.measure(experiment, threads, &effort) else {
                         continue;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::locks::team::Outcome;
+use crate::locks::team::TeamOutcome;
 
 /// A figure that an experiment yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub(crate) struct Sample(pub(crate) Vec<(Metric, f64)>);
 
 impl Sample {
     /// Rate and the slowest thread's share, from the counts of the threads.
-    pub(super) fn of_rates(outcome: &Outcome<u64>) -> Option<Self> {
+    pub(super) fn of_rates(outcome: &TeamOutcome<u64>) -> Option<Self> {
         let total: u64 = outcome.results.iter().sum();
         let slowest = *outcome.results.iter().min()?;
         if total == 0 {
@@ -89,13 +89,13 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::{Metric, Sample};
-    use crate::locks::team::Outcome;
+    use crate::locks::team::TeamOutcome;
 
     #[test]
     fn rates_count_all_threads_and_the_slowest() {
-        let outcome = Outcome { seconds: 2.0, results: vec![10, 30] };
+        let outcome = TeamOutcome { seconds: 2.0, results: vec![10, 30] };
         let sample = Sample::of_rates(&outcome).expect("something was done");
         assert_eq!(sample.0, [(Metric::Rate, 20.0), (Metric::SlowestShare, 0.5)]);
-        assert_eq!(Sample::of_rates(&Outcome { seconds: 1.0, results: vec![0, 0] }), None);
+        assert_eq!(Sample::of_rates(&TeamOutcome { seconds: 1.0, results: vec![0, 0] }), None);
     }
 }

@@ -4,13 +4,13 @@ use std::hint::black_box;
 
 use super::sample::Sample;
 use crate::locks::guarded::{GuardKind, Guarded};
-use crate::locks::team::{self, Effort, Until};
+use crate::locks::team::{self, TeamEffort, Until};
 
 /// Additions in the critical section, and outside, of the mixed experiment.
 const ADDITIONS: u32 = 10;
 
 /// Empty critical sections. They favour locks that let the last holder overtake all waiters.
-pub(super) fn empty<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
+pub(super) fn empty<K: GuardKind>(threads: usize, effort: &TeamEffort) -> Option<Sample> {
     let guarded = K::guard(());
     Sample::of_rates(&team::run(threads, until(effort), |_, turns| {
         while turns.next() {
@@ -21,7 +21,7 @@ pub(super) fn empty<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sam
 }
 
 /// Critical sections of the length of a message's, with the same work outside.
-pub(super) fn mixed<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sample> {
+pub(super) fn mixed<K: GuardKind>(threads: usize, effort: &TeamEffort) -> Option<Sample> {
     let guarded = K::guard(0_u64);
     Sample::of_rates(&team::run(threads, until(effort), |_, turns| {
         while turns.next() {
@@ -32,7 +32,7 @@ pub(super) fn mixed<K: GuardKind>(threads: usize, effort: &Effort) -> Option<Sam
     }))
 }
 
-fn until(effort: &Effort) -> Until {
+fn until(effort: &TeamEffort) -> Until {
     Until::Time(effort.window)
 }
 

@@ -7,10 +7,10 @@ use heddle_platform::clock;
 
 use super::sample::{Metric, Sample};
 use crate::locks::guarded::{GuardKind, Guarded};
-use crate::locks::team::Effort;
+use crate::locks::team::TeamEffort;
 
 /// Nanoseconds of a critical section that adds one.
-pub(super) fn measure<K: GuardKind>(effort: &Effort) -> Sample {
+pub(super) fn measure<K: GuardKind>(effort: &TeamEffort) -> Sample {
     let guarded = K::guard(0_u64);
     // A second thread sleeps: glibc leaves out atomic instructions while there is only one thread.
     let (done, asleep) = channel::<()>();

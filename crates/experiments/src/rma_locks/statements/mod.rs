@@ -4,17 +4,17 @@ mod mutual_exclusion;
 mod reader_writer;
 mod statement;
 
-pub(crate) use statement::Statement;
+pub(crate) use statement::SimulatedStatement;
 
 use self::mutual_exclusion as mcs;
 use self::reader_writer as rw;
-use super::cases::Row;
-use statement::Figures;
+use super::cases::SimulatedRow;
+use statement::SimulatedRows;
 
 /// The statements about what was simulated.
-pub(crate) fn check(rows: &[Row]) -> Vec<Statement> {
-    let figures = Figures(rows);
-    let parts: [fn(&Figures<'_>) -> Option<Statement>; 15] = [
+pub(crate) fn check(rows: &[SimulatedRow]) -> Vec<SimulatedStatement> {
+    let figures = SimulatedRows(rows);
+    let parts: [fn(&SimulatedRows<'_>) -> Option<SimulatedStatement>; 15] = [
         |figures| mcs::latency(figures, "foMPI-Spin", 10.0),
         |figures| mcs::latency(figures, "D-MCS", 4.0),
         mcs::lowest_latency,
@@ -31,7 +31,7 @@ pub(crate) fn check(rows: &[Row]) -> Vec<Statement> {
         rw::many_writers,
         rw::adaptive,
     ];
-    let mut statements: Vec<Statement> = parts.iter().filter_map(|part| part(&figures)).collect();
+    let mut statements: Vec<SimulatedStatement> = parts.iter().filter_map(|part| part(&figures)).collect();
     statements.extend(rw::hash_table(&figures));
     statements
 }

@@ -1,15 +1,21 @@
 //! What the paper says of RMA-MCS (Fig. 3).
 
-use super::super::cases::{Figure, Subject};
-use super::statement::{Figures, Statement};
+use super::super::cases::{SimulatedFigure, SimulatedSubject};
+use super::statement::{SimulatedRows, SimulatedStatement};
 use crate::report::verdict::Verdict;
 
-pub(super) fn latency(figures: &Figures<'_>, other: &'static str, factor: f64) -> Option<Statement> {
+pub(super) fn latency(
+    figures: &SimulatedRows<'_>,
+    other: &'static str,
+    factor: f64,
+) -> Option<SimulatedStatement> {
     let of = |series| {
-        figures.row(Figure::MutualExclusion, Subject::Ecsb, series, 1024, 100.0).map(|row| row.latency_us[0])
+        figures
+            .row(SimulatedFigure::MutualExclusion, SimulatedSubject::Ecsb, series, 1024, 100.0)
+            .map(|row| row.latency_us[0])
     };
     let (theirs, ours) = (of(other)?, of("RMA-MCS")?);
-    Some(Statement {
+    Some(SimulatedStatement {
         section: "5.1",
         paper: if factor > 5.0 {
             "LB, P = 1,024: RMA-MCS has about 10 times less latency than foMPI-Spin"
@@ -21,11 +27,13 @@ pub(super) fn latency(figures: &Figures<'_>, other: &'static str, factor: f64) -
     })
 }
 
-pub(super) fn lowest_latency(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn lowest_latency(figures: &SimulatedRows<'_>) -> Option<SimulatedStatement> {
     let of = |series, p| {
-        figures.row(Figure::MutualExclusion, Subject::Ecsb, series, p, 100.0).map(|row| row.latency_us[0])
+        figures
+            .row(SimulatedFigure::MutualExclusion, SimulatedSubject::Ecsb, series, p, 100.0)
+            .map(|row| row.latency_us[0])
     };
-    let processes = figures.processes(Figure::MutualExclusion, 0);
+    let processes = figures.processes(SimulatedFigure::MutualExclusion, 0);
     let lost: Vec<usize> = processes
         .iter()
         .copied()
@@ -34,7 +42,7 @@ pub(super) fn lowest_latency(figures: &Figures<'_>) -> Option<Statement> {
             ["foMPI-Spin", "D-MCS"].iter().any(|other| of(other, p) < ours)
         })
         .collect();
-    (!processes.is_empty()).then(|| Statement {
+    (!processes.is_empty()).then(|| SimulatedStatement {
         section: "5.1",
         paper: "LB: the latency of RMA-MCS is lower than any other's",
         simulated: except(&lost),
@@ -49,12 +57,14 @@ fn except(lost: &[usize]) -> String {
     }
 }
 
-pub(super) fn highest_throughput(figures: &Figures<'_>) -> Option<Statement> {
-    let processes = figures.processes(Figure::MutualExclusion, 0);
+pub(super) fn highest_throughput(figures: &SimulatedRows<'_>) -> Option<SimulatedStatement> {
+    let processes = figures.processes(SimulatedFigure::MutualExclusion, 0);
     let mut lost: Vec<String> = Vec::new();
-    for subject in [Subject::Ecsb, Subject::Sob, Subject::Wcsb, Subject::Warb] {
+    for subject in
+        [SimulatedSubject::Ecsb, SimulatedSubject::Sob, SimulatedSubject::Wcsb, SimulatedSubject::Warb]
+    {
         for &p in &processes {
-            let of = |series| figures.throughput(Figure::MutualExclusion, subject, series, p, 100.0);
+            let of = |series| figures.throughput(SimulatedFigure::MutualExclusion, subject, series, p, 100.0);
             // A hundredth is nothing.
             let ours = of("RMA-MCS").map(|ours| ours * 1.01);
             if of("foMPI-Spin") > ours || of("D-MCS") > ours {
@@ -62,7 +72,7 @@ pub(super) fn highest_throughput(figures: &Figures<'_>) -> Option<Statement> {
             }
         }
     }
-    (!processes.is_empty()).then(|| Statement {
+    (!processes.is_empty()).then(|| SimulatedStatement {
         section: "5.1",
         paper: "ECSB, SOB, WCSB, WARB: RMA-MCS consistently outperforms foMPI-Spin and D-MCS",
         simulated: if lost.is_empty() { "always".to_owned() } else { format!("except {}", lost.join(", ")) },
@@ -70,10 +80,11 @@ pub(super) fn highest_throughput(figures: &Figures<'_>) -> Option<Statement> {
     })
 }
 
-pub(super) fn spike(figures: &Figures<'_>) -> Option<Statement> {
-    let of = |p| figures.throughput(Figure::MutualExclusion, Subject::Sob, "RMA-MCS", p, 100.0);
+pub(super) fn spike(figures: &SimulatedRows<'_>) -> Option<SimulatedStatement> {
+    let of =
+        |p| figures.throughput(SimulatedFigure::MutualExclusion, SimulatedSubject::Sob, "RMA-MCS", p, 100.0);
     let (eight, sixteen, more) = (of(8)?, of(16)?, of(32)?);
-    Some(Statement {
+    Some(SimulatedStatement {
         section: "5.1",
         paper: "SOB: a spike of RMA-MCS at P = 16, the last without communication between nodes",
         simulated: format!(

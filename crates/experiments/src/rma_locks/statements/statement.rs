@@ -1,12 +1,12 @@
 //! A statement, its verdict, and the figures that it is about.
 
-use super::super::cases::{Figure, Row, Subject};
+use super::super::cases::{SimulatedFigure, SimulatedRow, SimulatedSubject};
 use crate::report::verdict::Verdict;
 use serde::Serialize;
 
 /// A statement of the paper.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Statement {
+pub(crate) struct SimulatedStatement {
     /// Where it stands.
     pub(crate) section: &'static str,
     /// Its text.
@@ -18,17 +18,17 @@ pub(crate) struct Statement {
 }
 
 /// The rows, to be asked for figures.
-pub(super) struct Figures<'a>(pub(super) &'a [Row]);
+pub(super) struct SimulatedRows<'a>(pub(super) &'a [SimulatedRow]);
 
-impl Figures<'_> {
+impl SimulatedRows<'_> {
     pub(super) fn row(
         &self,
-        figure: Figure,
-        subject: Subject,
+        figure: SimulatedFigure,
+        subject: SimulatedSubject,
         series: &str,
         processes: usize,
         percent: f64,
-    ) -> Option<&Row> {
+    ) -> Option<&SimulatedRow> {
         self.0.iter().find(|row| {
             row.figure == figure
                 && row.subject == subject
@@ -40,8 +40,8 @@ impl Figures<'_> {
 
     pub(super) fn throughput(
         &self,
-        figure: Figure,
-        subject: Subject,
+        figure: SimulatedFigure,
+        subject: SimulatedSubject,
         series: &str,
         p: usize,
         percent: f64,
@@ -50,7 +50,7 @@ impl Figures<'_> {
     }
 
     /// The numbers of processes of a figure, those of at least `least`.
-    pub(super) fn processes(&self, figure: Figure, least: usize) -> Vec<usize> {
+    pub(super) fn processes(&self, figure: SimulatedFigure, least: usize) -> Vec<usize> {
         let rows = self.0.iter().filter(|row| row.figure == figure && row.processes >= least);
         let mut processes: Vec<usize> = rows.map(|row| row.processes).collect();
         processes.sort_unstable();

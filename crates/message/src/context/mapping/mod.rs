@@ -26,7 +26,7 @@
 //! different tags or sources need no order between them, since no receive can match both.
 //!
 //! **Agreement.** The members of a new communicator send their hints to the leader. A hint takes effect only
-//! if every process gives the same value ([`Choice::agreed`]).
+//! if every process gives the same value ([`VniChoice::agreed`]).
 //!
 //! Without hints all of this costs a message one branch, on bits of the context id that it carries anyway.
 
@@ -61,7 +61,7 @@ const OF_BOTH: u32 = 0xc2b2_ae35;
 ///
 /// # Panics
 /// If the rank or the number has more bits than its field.
-pub fn context_id(leader: usize, number: u64, choice: Choice) -> u64 {
+pub fn context_id(leader: usize, number: u64, choice: VniChoice) -> u64 {
     assert!(leader < 1 << (u64::BITS - LEADER) && number < NUMBERS, "no context {number} of rank {leader}");
     (leader as u64) << LEADER | number << NUMBER.0 | choice.bits()
 }
@@ -108,7 +108,7 @@ fn mixed(number: u32, factor: u32) -> u32 {
 
 /// The mapping of a communicator's messages to VNIs, as the program asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Choice {
+pub struct VniChoice {
     /// The VNI that carries all messages, if the program names one.
     vni: Option<u32>,
     /// True if messages are sharded by tag.
@@ -117,15 +117,15 @@ pub struct Choice {
     by_source: bool,
 }
 
-impl Choice {
+impl VniChoice {
     /// Makes a choice: all messages on one VNI, or sharded by tag, by source or by both.
-    pub fn new(vni: Option<u32>, by_tag: bool, by_source: bool) -> Choice {
-        Choice { vni, by_tag, by_source }
+    pub fn new(vni: Option<u32>, by_tag: bool, by_source: bool) -> VniChoice {
+        VniChoice { vni, by_tag, by_source }
     }
 
     /// Returns the mapping that a context has in processes with `vnis` VNIs.
-    pub fn in_force(context: u64, vnis: usize) -> Choice {
-        Choice {
+    pub fn in_force(context: u64, vnis: usize) -> VniChoice {
+        VniChoice {
             vni: (context & NAMED != 0).then(|| default_vni(context, vnis)),
             by_tag: context & BY_TAG != 0,
             by_source: context & BY_SOURCE != 0,
@@ -135,8 +135,8 @@ impl Choice {
     /// Returns what two choices have in common: a hint that only one of them gives, or that they give
     /// different values, is dropped. The result for many choices does not depend on their order.
     #[must_use]
-    pub fn agreed(self, other: Choice) -> Choice {
-        Choice {
+    pub fn agreed(self, other: VniChoice) -> VniChoice {
+        VniChoice {
             vni: self.vni.filter(|_| self.vni == other.vni),
             by_tag: self.by_tag && other.by_tag,
             by_source: self.by_source && other.by_source,
@@ -149,9 +149,9 @@ impl Choice {
     }
 
     /// Decodes a choice that [`to_word`](Self::to_word) has encoded.
-    pub fn from_word(word: u64) -> Choice {
+    pub fn from_word(word: u64) -> VniChoice {
         let vni = (word >> NUMBER.0).checked_sub(1).map(|vni| vni as u32);
-        Choice { vni, ..Choice::in_force(word & !NAMED, 1) }
+        VniChoice { vni, ..VniChoice::in_force(word & !NAMED, 1) }
     }
 
     fn bits(self) -> u64 {

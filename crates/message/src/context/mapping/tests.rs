@@ -5,9 +5,9 @@ use super::*;
 use crate::context::Plane;
 use proptest::prelude::*;
 
-const BOTH: Choice = Choice { vni: None, by_tag: true, by_source: true };
+const BOTH: VniChoice = VniChoice { vni: None, by_tag: true, by_source: true };
 
-fn context(choice: Choice, number: u64, vnis: usize) -> u64 {
+fn context(choice: VniChoice, number: u64, vnis: usize) -> u64 {
     context_id(3, choice.number_from(number, vnis), choice)
 }
 
@@ -16,25 +16,23 @@ fn vni(context: u64, source: i32, tag: i32, vnis: usize) -> u32 {
 }
 
 /// Counts the pairs on each VNI; returns the smallest and the largest number.
-fn shares(pairs: impl Iterator<Item = (i32, i32)>, choice: Choice, vnis: usize) -> (usize, usize) {
+fn shares(pairs: impl Iterator<Item = (i32, i32)>, choice: VniChoice, vnis: usize) -> (usize, usize) {
     let context = context(choice, 5, vnis);
     let mut counts = vec![0; vnis];
     pairs.for_each(|(source, tag)| counts[vni(context, source, tag, vnis) as usize] += 1);
     (counts.iter().copied().min().unwrap_or(0), counts.iter().copied().max().unwrap_or(0))
 }
 
-fn choice() -> impl Strategy<Value = Choice> {
-    (prop::option::of(0u32..64), any::<bool>(), any::<bool>()).prop_map(|(vni, by_tag, by_source)| Choice {
-        vni,
-        by_tag,
-        by_source,
-    })
+fn choice() -> impl Strategy<Value = VniChoice> {
+    (prop::option::of(0u32..64), any::<bool>(), any::<bool>())
+        .prop_map(|(vni, by_tag, by_source)| VniChoice { vni, by_tag, by_source })
 }
 
 #[test]
 fn tags_and_sources_in_a_row_are_on_vnis_in_a_row() {
     for vnis in [1, 2, 3, 4, 16, 64] {
-        let (by_tag, by_source) = (Choice { by_source: false, ..BOTH }, Choice { by_tag: false, ..BOTH });
+        let (by_tag, by_source) =
+            (VniChoice { by_source: false, ..BOTH }, VniChoice { by_tag: false, ..BOTH });
         let first = |n: usize| 0..n as i32;
         assert_eq!(shares(first(vnis).map(|tag| (7, tag)), by_tag, vnis), (1, 1), "{vnis}");
         assert_eq!(shares(first(vnis).map(|tag| (7, tag)), BOTH, vnis), (1, 1), "{vnis}");
@@ -51,7 +49,7 @@ fn messages_are_sharded_evenly_whatever_the_tags_differ_by() {
             let tags = (0..TAGS).map(|tag| (0, tag * stride));
             let diagonal = (0..TAGS).map(|tag| (tag, tag * stride));
             for (what, (fewest, most)) in [
-                ("tags", shares(tags, Choice { by_source: false, ..BOTH }, vnis)),
+                ("tags", shares(tags, VniChoice { by_source: false, ..BOTH }, vnis)),
                 ("both", shares(diagonal, BOTH, vnis)),
             ] {
                 assert!(
@@ -74,12 +72,12 @@ fn collective_messages_stay_on_the_default_vni() {
 proptest! {
     #[test]
     fn a_choice_survives_a_message(choice in choice()) {
-        prop_assert_eq!(Choice::from_word(choice.to_word()), choice);
+        prop_assert_eq!(VniChoice::from_word(choice.to_word()), choice);
     }
 
     #[test]
     fn all_agree_on_the_same_in_whatever_order(choices in prop::collection::vec(choice(), 1..6), turn in 0usize..6) {
-        let agree = |choices: &[Choice]| choices.iter().copied().reduce(Choice::agreed);
+        let agree = |choices: &[VniChoice]| choices.iter().copied().reduce(VniChoice::agreed);
         let mut turned = choices.clone();
         turned.rotate_left(turn % choices.len());
         let halves = choices.split_at(choices.len() / 2);
@@ -95,11 +93,11 @@ proptest! {
 
     #[test]
     fn a_context_says_what_was_chosen(choice in choice(), next in 0u64..1 << 30, vnis in 1usize..=64) {
-        let choice = Choice { vni: choice.vni.map(|vni| vni % vnis as u32), ..choice };
+        let choice = VniChoice { vni: choice.vni.map(|vni| vni % vnis as u32), ..choice };
         let number = choice.number_from(next, vnis);
         prop_assert!((next..next + vnis as u64).contains(&number));
         let context = context_id(77, number, choice);
-        prop_assert_eq!(Choice::in_force(context, vnis), choice);
+        prop_assert_eq!(VniChoice::in_force(context, vnis), choice);
         prop_assert_eq!(context >> LEADER, 77);
     }
 
@@ -111,7 +109,7 @@ proptest! {
         (source, tag) in (0..i32::MAX, 0..i32::MAX),
         (other_source, other_tag) in (0..i32::MAX, 0..i32::MAX),
     ) {
-        let choice = Choice { vni: choice.vni.map(|vni| vni % vnis as u32), ..choice };
+        let choice = VniChoice { vni: choice.vni.map(|vni| vni % vnis as u32), ..choice };
         let context = context(choice, number, vnis);
         let here = vni(context, source, tag, vnis);
         prop_assert!((here as usize) < vnis);

@@ -4,7 +4,7 @@ use super::ranks::{models, ranks};
 use crate::buffer::Buffer;
 use crate::request::{self, RequestId, RequestKind};
 use crate::vni::{ServedCopy, Vni};
-use heddle_transport::Direction::{self, Read, Write};
+use heddle_transport::CopyDirection::{self, Read, Write};
 
 /// Some pieces, and not a whole number of them.
 const LEN: usize = 100_001;
@@ -17,7 +17,13 @@ fn pattern(seed: usize) -> Vec<u8> {
 ///
 /// # Safety
 /// Buffer and memory have `LEN` bytes and outlive the operation.
-unsafe fn begin(vni: &Vni, direction: Direction, peer: usize, memory: *mut u8, buffer: *mut u8) -> RequestId {
+unsafe fn begin(
+    vni: &Vni,
+    direction: CopyDirection,
+    peer: usize,
+    memory: *mut u8,
+    buffer: *mut u8,
+) -> RequestId {
     let kind = if direction == Read { RequestKind::Receive } else { RequestKind::Send };
     let id = request::take(0, 0, kind).expect("a request");
     // SAFETY: the caller's promise.

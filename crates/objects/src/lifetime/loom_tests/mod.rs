@@ -13,7 +13,7 @@ mod hazards;
 
 use super::collector::{Collected, Collector, Step};
 use super::hazard::{KeptSlot, forget};
-use crate::request::Names;
+use crate::request::RequestNames;
 use crate::sentinel::{Sentinel, step};
 use crate::table::{ObjectKind, Protected, Table};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
@@ -41,8 +41,8 @@ struct Slot {
 }
 
 impl Slot {
-    fn names(&self) -> Names<'_, ()> {
-        Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
+    fn names(&self) -> RequestNames<'_, ()> {
+        RequestNames { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::network::buffers::{COPIED, Owner};
 use crate::slot::{EXTRA_BYTES, Header};
-use heddle_libfabric::{Address, CONTEXT_BYTES, Endpoint, Outcome, Registered, RemoteMemory};
+use heddle_libfabric::{Address, CONTEXT_BYTES, Endpoint, Registered, RemoteMemory, Submission};
 use std::collections::{HashMap, VecDeque};
 
 /// The most bytes of one operation. Longer data is copied in parts: a thread stays awake while they become
@@ -17,7 +17,7 @@ type Done = (Header, [u8; EXTRA_BYTES]);
 
 /// The direction of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum CopyDirection {
     /// From the memory of the peer.
     Read,
     /// To the memory of the peer.
@@ -28,7 +28,7 @@ pub enum Direction {
 #[derive(Debug)]
 pub struct RemoteCopy {
     /// The direction.
-    pub direction: Direction,
+    pub direction: CopyDirection,
     /// The peer's rank in the job.
     pub peer: usize,
     /// The name of its memory, which it has [exposed](super::Exposed::name).
@@ -151,21 +151,21 @@ impl RemoteCopies {
     /// provider takes no more. Returns the peer and the reason if it cannot be copied at all.
     pub(super) fn copy_first(
         &mut self,
-        mut copy_part: impl FnMut(u32, &mut UnderWay) -> Outcome,
+        mut copy_part: impl FnMut(u32, &mut UnderWay) -> Submission,
     ) -> Option<(u32, String)> {
         let number = self.delayed.pop_front()?;
         let under_way = self.all.get_mut(&number)?;
         let peer = under_way.copy.peer as u32;
         while under_way.failed.is_none() && under_way.wants_more() {
             match copy_part(peer, under_way) {
-                Outcome::Taken => {}
-                Outcome::Later => {
+                Submission::Taken => {}
+                Submission::Later => {
                     self.delayed.push_back(number);
                     break;
                 }
                 // It ends with the part that the provider has.
-                Outcome::Lost(why) if under_way.provider_has_part() => under_way.failed = Some(why),
-                Outcome::Lost(why) => {
+                Submission::Lost(why) if under_way.provider_has_part() => under_way.failed = Some(why),
+                Submission::Lost(why) => {
                     self.all.remove(&number);
                     return Some((peer, why));
                 }
@@ -218,9 +218,14 @@ impl UnderWay {
     }
 
     /// Copies the next part.
-    pub(super) fn copy_part(&mut self, endpoint: &mut Endpoint, address: Address, longest: usize) -> Outcome {
+    pub(super) fn copy_part(
+        &mut self,
+        endpoint: &mut Endpoint,
+        address: Address,
+        longest: usize,
+    ) -> Submission {
         let RemoteCopy { direction, there: (start, key), here, len, .. } = self.copy;
-        let Some(part) = self.parts.iter_mut().find(|part| part.len == 0) else { return Outcome::Later };
+        let Some(part) = self.parts.iter_mut().find(|part| part.len == 0) else { return Submission::Later };
         let len = (len - self.asked).min(longest);
         let there = (address, RemoteMemory { address: start, key }.from(self.asked));
         let here = here.wrapping_add(self.asked);
@@ -229,11 +234,11 @@ impl UnderWay {
         let outcome = match direction {
             // SAFETY: the memory is the port's by the promise to `copy`, and the context lies in a box that
             // stays until the completion.
-            Direction::Read => unsafe { endpoint.read(there, here, len, &self.registered, context) },
+            CopyDirection::Read => unsafe { endpoint.read(there, here, len, &self.registered, context) },
             // SAFETY: the same.
-            Direction::Write => unsafe { endpoint.write(there, here, len, &self.registered, context) },
+            CopyDirection::Write => unsafe { endpoint.write(there, here, len, &self.registered, context) },
         };
-        if outcome == Outcome::Taken {
+        if outcome == Submission::Taken {
             part.len = len;
             self.asked += len;
         }
@@ -255,7 +260,7 @@ mod tests {
     fn two_parts_under_way() -> RemoteCopies {
         let header = Header { kind: 1, aux: 0, context: 0, envelope: Envelope::new(0, 0) };
         let copy = RemoteCopy {
-            direction: Direction::Read,
+            direction: CopyDirection::Read,
             peer: 3,
             there: (0, 0),
             here: std::ptr::null_mut(),
@@ -269,11 +274,11 @@ mod tests {
     }
 
     /// Takes a part of one byte, as a provider does.
-    fn take_part(under_way: &mut UnderWay) -> Outcome {
+    fn take_part(under_way: &mut UnderWay) -> Submission {
         let part = under_way.parts.iter_mut().find(|part| part.len == 0).expect("it wants more");
         part.len = 1;
         under_way.asked += 1;
-        Outcome::Taken
+        Submission::Taken
     }
 
     fn has_failed(ended: Option<Ended>, reason: &str) -> bool {
@@ -297,7 +302,7 @@ mod tests {
     fn a_copy_whose_next_part_cannot_be_asked_for_is_over_when_the_provider_has_no_part_of_it() {
         let mut copies = two_parts_under_way();
         assert!(copies.part_has_ended(0, None).is_none());
-        let lost = copies.copy_first(|_, _| Outcome::Lost("gone".to_owned()));
+        let lost = copies.copy_first(|_, _| Submission::Lost("gone".to_owned()));
         assert!(lost.is_none(), "part 1 is under way");
         assert!(has_failed(copies.part_has_ended(1, None), "gone"));
         assert!(copies.is_empty());

@@ -16,7 +16,7 @@
 use super::copies::RemoteCopy;
 use super::state::{Port, PortState};
 use crate::single_copy::random;
-use heddle_libfabric::{Outcome, Registered, RemoteMemory};
+use heddle_libfabric::{Registered, RemoteMemory, Submission};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -130,12 +130,12 @@ impl Port {
                 let (endpoint, address) = match reader {
                     Some(reader) if under_way.apart => match reader.address(peer, &connection.name) {
                         Ok(address) => (&mut reader.endpoint, address),
-                        Err(why) => return Outcome::Lost(why),
+                        Err(why) => return Submission::Lost(why),
                     },
                     _ => (&mut *endpoint, connection.address),
                 };
                 let outcome = under_way.copy_part(endpoint, address, self.longest_copy);
-                happened |= outcome == Outcome::Taken;
+                happened |= outcome == Submission::Taken;
                 outcome
             });
             lost.extend(failed);

@@ -31,7 +31,7 @@ use super::signal::Signal;
 use super::strangers;
 use crate::failure::Failure;
 use copies::RemoteCopies;
-pub use copies::{Direction, RemoteCopy};
+pub use copies::{CopyDirection, RemoteCopy};
 pub use copying::Exposed;
 pub(crate) use copying::Lasts;
 use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};

@@ -13,7 +13,7 @@
 //! processes that end with a lost rank read by the port's own endpoint, and have none.
 
 use crate::network::late::Latecomers;
-use heddle_libfabric::{Address, Endpoint, Objects};
+use heddle_libfabric::{Address, Endpoint, EndpointObjects};
 use std::collections::HashMap;
 
 /// The endpoint, and its peers.
@@ -44,7 +44,7 @@ impl Reader {
     }
 
     /// Stops all reads. What is left may go once their registrations have ended.
-    pub(super) fn stop(self) -> Objects {
+    pub(super) fn stop(self) -> EndpointObjects {
         self.endpoint.stop()
     }
 }

@@ -5,9 +5,9 @@ use crate::failure::{Failure, Garbage, Peer};
 use crate::network::buffers::{Buffers, PACKET_BYTES};
 use crate::network::connection::BufferedPacket;
 use crate::network::packet::{LABEL_BYTES, Label, Record, Refused};
-use crate::ring::{Incoming, Offer};
+use crate::ring::{Incoming, Offered};
 use crate::slot::{EXTRA_BYTES, Header};
-use heddle_libfabric::{Endpoint, Outcome};
+use heddle_libfabric::{Endpoint, Submission};
 
 /// The number of messages after which a poll reads no further packet.
 const READ_AT_ONCE: usize = 32;
@@ -59,19 +59,19 @@ impl Port {
     }
 
     /// Shows the next message to `read`, if there is one, and takes it out if `read` says so.
-    pub(crate) fn offer(&self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
+    pub(crate) fn offer(&self, read: impl FnOnce(&Incoming) -> bool) -> Offered {
         let mut state = self.state();
         if state.arrived.is_empty() {
             self.poll(&mut state);
         }
-        let Some(&arrival) = state.arrived.front() else { return Offer::Nothing };
+        let Some(&arrival) = state.arrived.front() else { return Offered::Nothing };
         let (message, next) = match &arrival {
             Arrival::Packet { packet, at, .. } => self.message_at(self.bytes(&state, *packet), *at),
             Arrival::FromHere { header, words } => (own_message(*header, words), 0),
         };
         drop(state);
         if !read(&message) {
-            return Offer::Refused;
+            return Offered::Refused;
         }
         let mut state = self.state();
         match state.arrived.front_mut() {
@@ -83,7 +83,7 @@ impl Port {
                 }
             }
         }
-        Offer::Taken
+        Offered::Taken
     }
 
     /// The bytes of a packet that has arrived.
@@ -164,8 +164,8 @@ pub(super) fn receive(endpoint: &mut Endpoint, buffers: &Buffers, index: usize) 
     let outcome =
         unsafe { endpoint.receive(place.packet(), PACKET_BYTES, buffers.memory(), place.context()) };
     match outcome {
-        Outcome::Taken => Ok(()),
-        Outcome::Later => Err("the provider takes no more receives than it has room for".to_owned()),
-        Outcome::Lost(why) => Err(why),
+        Submission::Taken => Ok(()),
+        Submission::Later => Err("the provider takes no more receives than it has room for".to_owned()),
+        Submission::Lost(why) => Err(why),
     }
 }

@@ -6,7 +6,7 @@ use crate::network::connection::{BufferedPacket, Connection};
 use crate::network::packet::{LABEL_BYTES, Label, RECORD_BYTES, Record, is_empty};
 use crate::slot::{EXTRA_BYTES, Header};
 use crate::throttle::Traffic;
-use heddle_libfabric::{Endpoint, Outcome};
+use heddle_libfabric::{Endpoint, Submission};
 use heddle_platform::atomic::Ordering;
 
 /// A packet of that length leaves at once: the receiver reads it while others are written.
@@ -168,13 +168,13 @@ impl Port {
             unsafe { endpoint.send(connection.address, place.packet(), len, memory, place.context()) }
         };
         match outcome {
-            Outcome::Taken if injected => {
+            Submission::Taken if injected => {
                 connection.injected = true;
                 connection.free.push(index);
             }
-            Outcome::Taken => *under_way += 1,
-            Outcome::Later => return false,
-            Outcome::Lost(why) => self.not_sent(connection, (peer, index), why),
+            Submission::Taken => *under_way += 1,
+            Submission::Later => return false,
+            Submission::Lost(why) => self.not_sent(connection, (peer, index), why),
         }
         true
     }

@@ -7,12 +7,12 @@ mod stopped_reads;
 
 use super::heartbeat::PATIENCE;
 use super::listener::{Duties, Listener};
-use super::port::{DEPTH, Direction, Lasts, Opened};
+use super::port::{CopyDirection, DEPTH, Lasts, Opened};
 use super::signal::Signal;
 use super::{LONGEST_PAYLOAD, Outgoing, Port, ProcessInfo, RemoteCopy};
 use crate::failure::Failure;
 use crate::losses::LOST;
-use crate::ring::{Incoming, Offer};
+use crate::ring::{Incoming, Offered};
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use crate::throttle::Traffic;
 use heddle_bootstrap::LocalRanks;
@@ -186,7 +186,7 @@ fn fetched_data_is_there_when_its_message_arrives() {
     for (number, to) in (0u8..).zip(&mut to) {
         let done = (header(number.into()), [number; EXTRA_BYTES]);
         let copy = RemoteCopy {
-            direction: Direction::Read,
+            direction: CopyDirection::Read,
             peer: 0,
             there: exposed.name(),
             here: to.as_mut_ptr(),
@@ -234,7 +234,7 @@ fn threads_stay_awake_while_long_data_is_under_way_and_something_happens() {
         let mut to = vec![0; data.len()];
         let done = (header(0), [0; EXTRA_BYTES]);
         let copy = RemoteCopy {
-            direction: Direction::Read,
+            direction: CopyDirection::Read,
             peer: 0,
             there: exposed.name(),
             here: to.as_mut_ptr(),
@@ -446,9 +446,9 @@ fn packets_of_many_messages_can_be_read_one_by_one() {
             refused % 2 == 1
         };
         match to.offer(take) {
-            Offer::Nothing => {}
-            Offer::Refused => refused += 1,
-            Offer::Taken => {
+            Offered::Nothing => {}
+            Offered::Refused => refused += 1,
+            Offered::Taken => {
                 refused += 1;
                 tags.extend(seen.get());
             }

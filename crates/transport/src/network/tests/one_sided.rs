@@ -2,7 +2,7 @@
 
 use super::{LocalRanks, RANKS, fail, provider};
 use crate::network::one_sided::{Handler, OneSided, Polled, Request};
-use crate::network::port::{Direction, Opened, ProcessInfo, RemoteCopy};
+use crate::network::port::{CopyDirection, Opened, ProcessInfo, RemoteCopy};
 use crate::ring::Incoming;
 use crate::slot::{EXTRA_BYTES, Envelope, Header};
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -129,8 +129,8 @@ fn memory_is_copied_to_and_from_while_the_target_does_nothing() {
     };
     for turn in 1..=20 {
         from.fill(turn);
-        copy(Direction::Write, &mut from);
-        copy(Direction::Read, &mut back);
+        copy(CopyDirection::Write, &mut from);
+        copy(CopyDirection::Read, &mut back);
         assert!(back == from);
     }
 }

@@ -21,7 +21,7 @@ fn memory(port: &Arc<Port>, byte: u8) -> Memory {
 /// Begins to read the first `to.len()` bytes. The caller keeps `to` until the end of the test.
 fn copy(port: &Port, peer: usize, memory: &Memory, to: &mut [u8]) -> bool {
     let done = (header(0), [0; EXTRA_BYTES]);
-    let (direction, there) = (Direction::Read, memory.exposed.name());
+    let (direction, there) = (CopyDirection::Read, memory.exposed.name());
     let copy = RemoteCopy { direction, peer, there, here: to.as_mut_ptr(), len: to.len(), done };
     // SAFETY: the bytes are there until the end of the test.
     unsafe { port.copy(copy, true) }
