@@ -1,41 +1,59 @@
 #!/usr/bin/env bash
 # Long stress, many random programs and inputs, every combination of the C programs, mpi4py with odd numbers of ranks, the
-# sanitizers' long form.   ci/soak.sh BUILD
-set -euo pipefail
+# sanitizers' long form: a day on two cores.   ci/soak.sh BUILD [PART..]
+#
+# It runs in parts, whose names it prints; PART is a pattern of them ('programs:*'). A run that was interrupted goes on with
+# the part that had not ended (ci/parts.sh). Logs are in BUILD/soak.
+set -uo pipefail
 cd "$(dirname "$0")/.."
+. ci/parts.sh
 build=${1:-build}
-# may_skip COMMAND..: fails unless the command ends with 0, or with 77 since the machine lacks what it needs
-may_skip() {
-    local status=0
-    "$@" || status=$?
-    [ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+[ $# -eq 0 ] || shift
+models=$("$build/bin/heddle" models --names | paste -sd ,) || exit
+combinations=$build/soak/combinations
+mkdir -p "$build/soak"
+"$build/bin/heddle" models --pairwise --seed "$RANDOM" >"$combinations" || exit
+
+# c_programs ARGUMENT..: programs of tests/c
+c_programs() {
+    python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --build-dir "$build/tests/c" "$@"
 }
-models=$("$build/bin/heddle" models --names | paste -sd ,)
-"$build/bin/heddle" models --pairwise --seed "$RANDOM" >"$build/combinations"
-ci/stress.sh "$build" 1000
-python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
-    --combinations "$build/combinations" --runs 1000
-python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --windows \
-    --combinations "$build/combinations" --runs 1000
-python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --models "$models" --cover all
+# random_programs ARGUMENT..: of messages, or of windows
+random_programs() {
+    python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --combinations "$combinations" \
+        --runs 1000 "$@"
+}
+
+part_stress() { ci/stress.sh "$build" 1000; }
+part_random() { random_programs; }
+part_windows() { random_programs --windows; }
+# Under one model with every number of ranks at every level.
+part_programs() { c_programs --models "$1" --cover all; }
 # A million objects of each kind, and no growth.
-FLAT_COUNT=1000000 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
-    --models per-vni-mutex,lock-free,csync --cover one --jobs 1 -k lifetime_flat_objects
+part_objects() {
+    FLAT_COUNT=1000000 c_programs --models per-vni-mutex,lock-free,csync --cover one -k lifetime_flat_objects
+}
 # Every lifetime with either request pool and both kinds of reference counts.
-HEDDLE_TEST_SEED=0 ci/lanes.sh lifetime
-HEDDLE_TEST_SEED=1 ci/lanes.sh lifetime
+part_lifetime() { HEDDLE_TEST_SEED=$1 ci/lanes.sh lifetime; }
 # Several machines, under every model.
-may_skip tests/machines/test.sh "$build" .peers/mpich all
-# With odd numbers of ranks make test runs a sample.
-tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 3 5"
-# And its tests of communication a sample of the models.
-tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$models" \
-    -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
-tests/fuzz/run.py "$build" --runs 10000
-tests/fuzz/special_values.py "$build" --pairs all
-PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
-PROPTEST_CASES=20000 cargo test --quiet -p heddle-message --lib random_messages
-may_skip ci/sanitize.sh long
+part_machines() { tests/machines/test.sh "$build" .peers/mpich all; }
+# With odd numbers of ranks make test runs a sample, and of its tests of communication a sample of the models.
+part_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 3 5"; }
+part_py_models() {
+    tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$models" \
+        -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
+}
+part_fuzz() { tests/fuzz/run.py "$build" --runs 10000; }
+part_special_values() { tests/fuzz/special_values.py "$build" --pairs all; }
+part_garbage() {
+    PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
+    PROPTEST_CASES=20000 cargo test --quiet -p heddle-message --lib random_messages
+}
+part_sanitize() { ci/sanitize.sh long "$1"; }
 # All programs on several machines by the other launchers.
-may_skip tests/machines/prrte.sh "$build" .peers/openmpi all
-may_skip tests/machines/slurm.sh "$build" all
+part_prrte() { tests/machines/prrte.sh "$build" .peers/openmpi all; }
+part_slurm() { tests/machines/slurm.sh "$build" all; }
+
+# shellcheck disable=SC2086  # a list
+run_parts "$build/soak" lifetime:0 lifetime:1 fuzz special_values garbage objects mpi4py py_models random windows stress \
+    machines prrte slurm sanitize:address sanitize:thread $(printf " programs:%s" ${models//,/ }) -- "$@"
