@@ -18,6 +18,7 @@ import functools
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tomllib
@@ -53,8 +54,10 @@ def planted(mutants):
     for name, mutant in mutants.items():
         path = mutant["file"]
         text = texts.get(path) or (BASE / path).read_text()
-        if text.count(mutant["old"]) != 1:
-            problems.append(f"{name}: {path} has this {text.count(mutant['old'])} times: {mutant['old']}")
+        # From a word's beginning, or `Kind::named` would be found in `LockKind::named`.
+        found = re.findall((r"\b" if mutant["old"][0].isalnum() else "") + re.escape(mutant["old"]), text)
+        if len(found) != 1:
+            problems.append(f"{name}: {path} has this {len(found)} times: {mutant['old']}")
         alive = f'heddle_platform::is_alive("{name}")'
         texts[path] = text.replace(mutant["old"], mutant["new"].replace("MUTANT", alive))
         program, *rest = mutant["caught"].split()
