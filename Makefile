@@ -8,7 +8,8 @@
 #   make bench       Heddle beside MPICH, Open MPI and Intel MPI (two hours); make bench-quick for a first look
 #   make figures     measures what the README's picture shows and draws it again (half an hour)
 #   make papers      repeats the papers' experiments, with all peers (an hour)
-#   make verify      long model checks       make soak   long stress and random programs
+#   make verify      long model checks (a day; it goes on where it was interrupted, as the next does)
+#   make soak        long stress and random programs (a day)
 #   make lint        formatting, clippy, documentation
 
 PREFIX ?= /usr/local
