@@ -35,7 +35,11 @@ pub struct Group {
 }
 
 /// The world ranks of the members. Each variant is for those that fit none before it.
+///
+/// The variant is in a word of its own: every message looks at it, and in the list's capacity, where it would
+/// be otherwise, it takes five instructions more to tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[repr(u32)]
 enum Members {
     /// 0, 1 and so on: a variant of its own, since most messages go to members of `MPI_COMM_WORLD`.
     All,
