@@ -1,4 +1,4 @@
-//! Whether something holds in any process.
+//! A question to all processes, which is true if it is in any.
 
 use crate::allreduce::allreduce;
 use crate::data::{Part, Reduction};

@@ -46,7 +46,7 @@ pub fn dist_graph_create(
     dist_graph_adjacent(comm, neighbours(&heard, weighted), may_reorder)
 }
 
-/// What each rank is to hear of the edges.
+/// Lists the edges for both their ends, by rank.
 fn to_both_ends(edges: &[Edge], size: usize) -> Result<Vec<Vec<Told>>> {
     let mut to_tell: Vec<Vec<Told>> = vec![Vec::new(); size];
     for &Edge { source, destination, weight } in edges {

@@ -6,8 +6,8 @@ use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
-/// What this process has made, if no process of the communicator lacks memory for it. All processes call it;
-/// one with another error returns at once, since the others find the same fault in their arguments.
+/// Returns what this process has made, if no process of the communicator lacks memory for it. All processes
+/// call it. One with another error returns at once, since the others find the same fault in their arguments.
 ///
 /// # Errors
 /// This process's; `MPI_ERR_NO_MEM` if another one lacks memory.

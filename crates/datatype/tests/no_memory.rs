@@ -138,7 +138,7 @@ fn types_are_freed_without_memory_whatever_they_are_made_of() {
         let made = Datatype::structure(Form::Small, &vec![1; parts.len()], &places, &parts);
         made.expect("memory").into()
     };
-    // What the one has beneath it does not fit where the other one stood.
+    // The parts of the one do not fit where the other one stood.
     let sides = [level(&level(&int)), level(&int)];
     let made = Datatype::structure(Form::Small, &[1, 1], &[0, 1 << 40], &sides).expect("memory");
     drop(sides);

@@ -14,11 +14,11 @@ const PATIENCE: u32 = 2;
 
 /// A benchmark: what its cases and systems are, and how a system takes a case.
 pub(crate) trait Benchmark {
-    /// What is measured.
+    /// One thing to measure.
     type Case;
-    /// What is compared.
+    /// One of those that are compared.
     type System;
-    /// What its turns are called.
+    /// The word for its turns.
     const TURNS: &'static str;
 
     /// The name of a case.

@@ -1,4 +1,4 @@
-//! What the record of a run says of the run itself.
+//! The part of a record that is about the run itself.
 
 use std::time::SystemTime;
 

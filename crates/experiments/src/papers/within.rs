@@ -32,7 +32,7 @@ const LATENCY: MeasuredQuantity =
 const QUEUE: MeasuredQuantity =
     MeasuredQuantity { bench: "queue", op: "fifo", unit: "op/s", measure: fifo_rate };
 
-/// What was measured within this process.
+/// The figures that were measured within this process.
 pub(super) struct MeasuredWithin {
     /// A measurement for each lock, number of threads and round.
     pub(super) measurements: Vec<Measurement>,

@@ -1,4 +1,4 @@
-//! What results look like: charts, numbers, targets, and the verdict on a paper's statement.
+//! Results for a reader: charts, numbers, targets, and the verdict on a paper's statement.
 
 pub(crate) mod chart;
 pub(crate) mod png;
