@@ -1,0 +1,141 @@
+//! What qemu calls while a program runs.
+//!
+//! qemu 7.2 lets a plugin not read registers. But its code has their address in `rbp` while it calls, and they are in memory when a block
+//! begins; `rax` and `rdx` can be replaced there. [`system_calls`](crate::system_calls) checks at the first call that this is so.
+
+use crate::guest::{self, Guest};
+use crate::qemu::OnExecution;
+use crate::translate::{Block, Place};
+use heddle_lab::world::Access;
+use std::arch::naked_asm;
+use std::ffi::c_void;
+use std::sync::atomic::Ordering::Relaxed;
+
+const RAX: usize = 0;
+const RDX: usize = 2;
+
+/// Passes `rbp` on as the third argument.
+macro_rules! with_registers {
+    ($shim:ident, $callback:ident) => {
+        #[unsafe(naked)]
+        unsafe extern "C" fn $shim(_: u32, _: *mut c_void) {
+            naked_asm!("mov rdx, rbp", "jmp {callback}", callback = sym $callback)
+        }
+    };
+}
+
+with_registers!(block_shim, on_block);
+with_registers!(timestamp_shim, after_timestamp);
+
+pub(crate) const ON_BLOCK: OnExecution = block_shim;
+pub(crate) const AFTER_TIMESTAMP: OnExecution = timestamp_shim;
+pub(crate) const BEFORE_TIMESTAMP: OnExecution = before_timestamp;
+
+unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u64) {
+    if !guest::is_current(vcpu) {
+        guest::arrive(vcpu);
+    }
+    // SAFETY: only the holder of the token gets here: others wait inside of callbacks.
+    let (guest, world) = unsafe { (guest::current(), guest::world()) };
+    // SAFETY: blocks stay.
+    let block = unsafe { &*block };
+    guest.registers = registers;
+    if guest.answer.is_some() | guest.is_timestamp_due {
+        // SAFETY: a block begins, so the registers are in memory.
+        unsafe { replace_results(guest) };
+    }
+    if guest.thread.is_ahead() {
+        guest.thread.pause_if_ahead(world);
+        guest::back(guest);
+    }
+    if block.meets.load(Relaxed) {
+        before_stores(guest, block);
+    }
+    guest.thread.instructions += block.instructions;
+    guest.thread.clock += block.cost;
+}
+
+#[cold]
+#[inline(never)]
+fn before_stores(guest: &mut Guest, block: &Block) {
+    // SAFETY: the caller holds the token.
+    let (process, world) = unsafe { (guest::process(), guest::world()) };
+    for place in block.stores.iter().filter(|place| place.site.is_met.load(Relaxed)) {
+        if let Some(address) = place.address {
+            // SAFETY: the block begins, its registers are in memory.
+            let address = unsafe { address.with(guest.registers) };
+            guest.thread.before_store(world, &mut process.names, address, &place.site);
+            guest::back(guest);
+        }
+    }
+}
+
+/// In what qemu says of an access: whether it is a store.
+const IS_STORE: u32 = 2 << 16;
+
+pub(crate) unsafe extern "C" fn on_memory(_: u32, what: u32, address: u64, place: *mut c_void) {
+    // SAFETY: only the holder of the token gets here.
+    let (guest, process) = unsafe { (guest::current(), guest::process()) };
+    // SAFETY: as above; places stay.
+    let (world, place) = unsafe { (guest::world(), &*place.cast::<Place>()) };
+    let access = if what & IS_STORE == 0 { Access::Load } else { Access::Store };
+    guest.thread.access(world, &mut process.names, address, access, &place.site);
+}
+
+pub(crate) unsafe extern "C" fn on_locked(_: u32, _: u32, address: u64, place: *mut c_void) {
+    // SAFETY: only the holder of the token gets here.
+    let (guest, process) = unsafe { (guest::current(), guest::process()) };
+    // SAFETY: as above; places stay.
+    let (world, place) = unsafe { (guest::world(), &*place.cast::<Place>()) };
+    if place.address.is_none() {
+        guest.used[place.site.at as usize >> 2 & 63] = (place.site.at, address);
+    }
+    guest.thread.access(world, &mut process.names, address, Access::Locked, &place.site);
+}
+
+pub(crate) unsafe extern "C" fn before_locked(_: u32, place: *mut c_void) {
+    // SAFETY: only the holder of the token gets here.
+    let (guest, process) = unsafe { (guest::current(), guest::process()) };
+    // SAFETY: as above; places stay.
+    let (world, place) = unsafe { (guest::world(), &*place.cast::<Place>()) };
+    let known = place.address.map(|address| {
+        // SAFETY: none of these registers has changed since the block began.
+        unsafe { address.with(guest.registers) }
+    });
+    let used = guest.used[place.site.at as usize >> 2 & 63];
+    let address = known.or((used.0 == place.site.at).then_some(used.1));
+    guest.thread.before_locked(world, &mut process.names, address, &place.site);
+    guest::back(guest);
+}
+
+unsafe extern "C" fn before_timestamp(_: u32, _: *mut c_void) {
+    // SAFETY: only the holder of the token gets here.
+    unsafe { guest::current().is_timestamp_due = true };
+}
+
+unsafe extern "C" fn after_timestamp(_: u32, _: *mut c_void, registers: *mut u64) {
+    // SAFETY: only the holder of the token gets here.
+    let guest = unsafe { guest::current() };
+    guest.registers = registers;
+    if guest.is_timestamp_due {
+        // SAFETY: qemu read the counter by a call, after which it has no register in a copy.
+        unsafe { replace_results(guest) };
+    }
+}
+
+#[cold]
+unsafe fn replace_results(guest: &mut Guest) {
+    // SAFETY: the caller's promise: the registers are in memory.
+    let put = |number: usize, value: u64| unsafe { guest.registers.add(number).write(value) };
+    if guest.is_timestamp_due {
+        guest.is_timestamp_due = false;
+        // SAFETY: the caller holds the token.
+        let ticks = unsafe { guest::world().costs.ticks };
+        let time = u128::from(guest.thread.tell()) * u128::from(ticks) / 1_000_000;
+        put(RAX, time as u64 & 0xffff_ffff);
+        put(RDX, (time >> 32) as u64 & 0xffff_ffff);
+    }
+    if let Some(answer) = guest.answer.take() {
+        put(RAX, answer.cast_unsigned());
+    }
+}

@@ -1,0 +1,221 @@
+//! The threads of this process on the machine, and which of them runs.
+//!
+//! One thread of all processes runs at a time, the holder of the token. So the process's own state needs no lock either: the holder has
+//! it. A thread that begins is not yet on the machine; its parent lets it in.
+
+use crate::names::Mappings;
+use heddle_lab::thread::Thread;
+use heddle_lab::world::{Layout, Mapping, World};
+use heddle_platform::{Scope, atomic::{AtomicU32, AtomicU64}, futex};
+use std::ptr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::AtomicPtr;
+
+/// A system call under way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) arguments: [u64; 6],
+    /// Memory of the program that has other contents while the host works on the call.
+    pub(crate) kept: Vec<(u64, Vec<u8>)>,
+    /// An event that was added to this set for the time of the call.
+    pub(crate) hurried: Option<i32>,
+}
+
+/// A thread of the program.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    pub(crate) thread: Thread,
+    /// qemu's number for it.
+    pub(crate) vcpu: u32,
+    /// Its registers, as they are when a block begins.
+    pub(crate) registers: *mut u64,
+    /// A read of the time-stamp counter has run, whose result is to be replaced.
+    pub(crate) is_timestamp_due: bool,
+    /// What the last system call returned, in place of what the host said.
+    pub(crate) answer: Option<i64>,
+    /// The word that is cleared when it ends.
+    pub(crate) tid_address: u64,
+    /// Its `struct rseq`, 0 if it has none.
+    pub(crate) restartable: u64,
+    pub(crate) call: Call,
+    /// The addresses that locked instructions used last.
+    pub(crate) used: Box<[(u64, u64); 64]>,
+}
+
+/// The process.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) world: *mut World,
+    pub(crate) names: Mappings,
+    pub(crate) number: u32,
+    pub(crate) pid: i32,
+    pub(crate) seed: u64,
+    /// Random bytes handed out so far.
+    pub(crate) drawn: u64,
+}
+
+static CURRENT: AtomicPtr<Guest> = AtomicPtr::new(ptr::null_mut());
+static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
+
+/// The way into the machine for a thread that begins: 0 nobody is there, 1 one waits, slot + 2 its slot.
+static DOOR: AtomicU32 = AtomicU32::new(0);
+
+/// The word that the thread at the door clears when it ends.
+static TID_ADDRESS: AtomicU64 = AtomicU64::new(0);
+
+fn take_tid_address() -> u64 {
+    TID_ADDRESS.swap(0, Relaxed)
+}
+
+/// The plugin is loaded.
+pub(crate) fn begin(mapping: Mapping, seed: u64) {
+    let world = mapping.world();
+    // SAFETY: the pid cannot fail.
+    let pid = unsafe { libc::getpid() };
+    let process = Process { world, names: Mappings::new(world, 0), number: 0, pid, seed, drawn: 0 };
+    PROCESS.store(Box::into_raw(Box::new(process)), Release);
+}
+
+/// The thread that runs.
+///
+/// # Safety
+///
+/// For callbacks of qemu: the calling thread holds the token, or it is a thread's first callback, which only compares numbers.
+#[inline(always)]
+pub(crate) unsafe fn current<'a>() -> &'a mut Guest {
+    // SAFETY: guests live until their process ends; the holder of the token uses its own.
+    unsafe { &mut *CURRENT.load(Relaxed) }
+}
+
+/// Whether the thread with qemu's number `vcpu` is the one that runs.
+#[inline(always)]
+pub(crate) fn is_current(vcpu: u32) -> bool {
+    let current = CURRENT.load(Relaxed);
+    // SAFETY: guests live until their process ends, and keep their number.
+    !current.is_null() && unsafe { (*current).vcpu } == vcpu
+}
+
+/// This process.
+///
+/// # Safety
+///
+/// The calling thread holds the token.
+#[inline(always)]
+pub(crate) unsafe fn process<'a>() -> &'a mut Process {
+    // SAFETY: made when the plugin was loaded; the holder of the token uses it.
+    unsafe { &mut *PROCESS.load(Relaxed) }
+}
+
+/// The machine.
+///
+/// # Safety
+///
+/// The calling thread holds the token.
+#[inline(always)]
+pub(crate) unsafe fn world<'a>() -> &'a mut World {
+    // SAFETY: mapped until the process ends.
+    unsafe { &mut *process().world }
+}
+
+/// The calling thread, which holds the token again, is the one that runs.
+pub(crate) fn back(guest: &mut Guest) {
+    CURRENT.store(guest, Relaxed);
+}
+
+/// The first callback of a thread: waits until it is on the machine and has its turn.
+#[cold]
+#[inline(never)]
+pub(crate) fn arrive(vcpu: u32) {
+    let is_first = CURRENT.load(Relaxed).is_null();
+    let slot = if is_first { arrive_as_process() } else { arrive_as_thread() };
+    // SAFETY: the process's number was set before its first thread came in, and stays.
+    let number = unsafe { process().number };
+    let guest = Box::new(Guest {
+        thread: Thread::new(slot, number),
+        vcpu,
+        registers: ptr::null_mut(),
+        is_timestamp_due: false,
+        answer: None,
+        tid_address: take_tid_address(),
+        restartable: 0,
+        call: Call::default(),
+        used: Box::new([(0, 0); 64]),
+    });
+    let guest = Box::leak(guest);
+    // SAFETY: `begin` only waits, until this thread has the token.
+    guest.thread.begin(unsafe { world() });
+    back(guest);
+    if is_first {
+        // SAFETY: this thread holds the token.
+        let process = unsafe { process() };
+        process.names = Mappings::new(process.world, process.number);
+    }
+}
+
+fn arrive_as_process() -> u32 {
+    // SAFETY: arrivals are made for those that do not hold the token; no other thread of this process runs yet.
+    let (process, world) = unsafe { (process(), world()) };
+    let Some(slot) = world.arrivals.arrive(process.pid.cast_unsigned()) else {
+        eprintln!("heddle lab: too many processes begin at a time");
+        std::process::abort();
+    };
+    process.number = world.slots[slot as usize].process;
+    slot
+}
+
+fn arrive_as_thread() -> u32 {
+    DOOR.store(1, Release);
+    futex::wake(&DOOR, 1, Scope::Process);
+    loop {
+        match DOOR.load(Acquire) {
+            1 => _ = futex::wait(&DOOR, 1, None, Scope::Process),
+            word => {
+                DOOR.store(0, Release);
+                futex::wake(&DOOR, 1, Scope::Process);
+                return word - 2;
+            }
+        }
+    }
+}
+
+/// The running thread has begun another: waits for it at the door and gives it its place.
+pub(crate) fn let_in(parent: &mut Guest, tid_address: u64) {
+    TID_ADDRESS.store(tid_address, Relaxed);
+    while DOOR.load(Acquire) != 1 {
+        futex::wait(&DOOR, 0, None, Scope::Process);
+    }
+    // SAFETY: the parent runs.
+    let (process, world) = unsafe { (process(), world()) };
+    let at = parent.thread.clock + world.costs.thread;
+    let Some(slot) = world.begin_thread(process.number, process.pid, parent.thread.core, at) else {
+        eprintln!("heddle lab: the machine has room for {} threads", heddle_lab::world::SLOTS);
+        std::process::abort();
+    };
+    parent.thread.set_limits(world);
+    DOOR.store(slot + 2, Release);
+    futex::wake(&DOOR, 1, Scope::Process);
+    while DOOR.load(Acquire) != 0 {
+        futex::wait(&DOOR, slot + 2, None, Scope::Process);
+    }
+}
+
+/// In the child of a fork: it is alone, on a machine of its own, until it becomes another program.
+pub(crate) fn be_alone(guest: &mut Guest) {
+    let Ok(mapping) = Mapping::new(None) else { std::process::abort() };
+    // SAFETY: the parent's machine is left for one that nobody else has.
+    let (process, parents) = unsafe { (process(), world()) };
+    process.world = mapping.world();
+    // SAFETY: the pid cannot fail.
+    process.pid = unsafe { libc::getpid() };
+    // SAFETY: mapped above.
+    let world = unsafe { &mut *process.world };
+    let layout = Layout { ..parents.layout };
+    world.begin(layout, parents.costs, 0);
+    let slot = world.begin_thread(process.number, process.pid, 0, guest.thread.clock).expect("a new machine is empty");
+    world.token.give_to(slot);
+    let mut thread = Thread::new(slot, process.number);
+    thread.go_on_alone(world);
+    guest.thread = thread;
+    process.names = Mappings::new(process.world, process.number);
+}
+

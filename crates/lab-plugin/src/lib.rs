@@ -1,0 +1,85 @@
+//! One library, three places:
+//!
+//! - a plugin of `qemu-x86_64`: it gives each thread of a program a clock and a core of the [machine](heddle_lab);
+//! - preloaded into the program itself, where it makes a shared mapping before the first thread ([`share`]);
+//! - preloaded into launchers, whose ranks it starts on the machine ([`redirect`]).
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`qemu`] | qemu's interface |
+//! | [`guest`] | the threads of this process, and which of them runs |
+//! | [`translate`] | blocks of instructions, and what is called for them |
+//! | [`callbacks`] | what is called: blocks, memory, locked instructions, the time-stamp counter |
+//! | [`names`] | shared memory has the same names in all processes |
+//! | [`system_calls`] | system calls in virtual time |
+//! | [`filter`] | calls that must not reach the host |
+
+mod callbacks;
+mod filter;
+mod guest;
+mod names;
+mod qemu;
+mod redirect;
+mod share;
+mod system_calls;
+mod translate;
+
+use heddle_lab::world::Mapping;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs::OpenOptions;
+
+/// qemu asks which interface the plugin is for.
+// SAFETY: qemu looks the name up in this library alone.
+#[unsafe(no_mangle)]
+pub static qemu_plugin_version: c_int = 1;
+
+/// qemu calls this once, before the program runs: 0 if the plugin works.
+///
+/// # Safety
+///
+/// For qemu: `arguments` are `count` strings.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qemu_plugin_install(id: u64, _: *const c_void, count: c_int, arguments: *const *const c_char) -> c_int {
+    let arguments = (0..count.unsigned_abs() as usize).map(|index| {
+        // SAFETY: the caller's promise.
+        let text = unsafe { CStr::from_ptr(*arguments.add(index)) };
+        text.to_string_lossy().into_owned()
+    });
+    match install(id, arguments) {
+        Ok(()) => 0,
+        Err(why) => {
+            eprintln!("heddle lab: {why}");
+            1
+        }
+    }
+}
+
+fn install(id: u64, arguments: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut world = None;
+    let mut seed = 0;
+    for argument in arguments {
+        match argument.split_once('=') {
+            Some(("world", path)) => world = Some(path.to_owned()),
+            Some(("seed", number)) => seed = number.parse().map_err(|_| format!("seed={number} is not a number"))?,
+            _ => return Err(format!("the plugin has no argument {argument}: it has world=FILE and seed=NUMBER")),
+        }
+    }
+    let path = world.ok_or("the plugin needs world=FILE, which `heddle lab` makes")?;
+    let file = OpenOptions::new().read(true).write(true).open(&path).map_err(|why| format!("{path}: {why}"))?;
+    let mapping = Mapping::new(Some(&file)).map_err(|why| format!("{path}: {why}"))?;
+    // SAFETY: the supervisor has made the world before it started a program; its mark is never written again.
+    if !unsafe { (*mapping.world()).is_whole() } {
+        return Err(format!("{path} is not a machine of this version of the lab"));
+    }
+    let qemu = qemu::interface()?;
+    share::die_with_parent();
+    guest::begin(mapping, seed);
+    // SAFETY: the id is qemu's, the callbacks have the types that its header says.
+    unsafe {
+        (qemu.register_vcpu_tb_trans_cb)(id, translate::on_translation);
+        (qemu.register_vcpu_syscall_cb)(id, system_calls::on_call);
+        (qemu.register_vcpu_syscall_ret_cb)(id, system_calls::on_return);
+    }
+    Ok(())
+}

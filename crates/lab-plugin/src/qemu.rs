@@ -1,0 +1,82 @@
+//! The part of qemu's plugin interface (version 1, qemu 6 to 8) that the lab uses. It is looked up while running: the same library is
+//! preloaded where there is no qemu.
+
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+
+/// A plugin's number.
+pub(crate) type PluginId = u64;
+
+/// A block of instructions under translation.
+#[repr(C)]
+pub(crate) struct Block {
+    opaque: [u8; 0],
+}
+
+/// An instruction of it.
+#[repr(C)]
+pub(crate) struct Instruction {
+    opaque: [u8; 0],
+}
+
+pub(crate) type OnExecution = unsafe extern "C" fn(u32, *mut c_void);
+pub(crate) type OnMemory = unsafe extern "C" fn(u32, u32, u64, *mut c_void);
+pub(crate) type OnTranslation = unsafe extern "C" fn(PluginId, *mut Block);
+pub(crate) type OnCall = unsafe extern "C" fn(PluginId, u32, i64, u64, u64, u64, u64, u64, u64, u64, u64);
+pub(crate) type OnReturn = unsafe extern "C" fn(PluginId, u32, i64, i64);
+
+/// Callbacks read no registers by qemu's means.
+pub(crate) const NO_REGISTERS: i32 = 0;
+/// One callback for both: of two, qemu 7.2 calls the second twice.
+pub(crate) const READS_AND_WRITES: i32 = 3;
+
+macro_rules! interface {
+    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        /// qemu's functions.
+        pub(crate) struct Interface {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+        }
+
+        impl Interface {
+            fn look_up() -> Result<Self, String> {
+                Ok(Self {
+                    $($name: {
+                        let name = concat!("qemu_plugin_", stringify!($name), "\0");
+                        let name = CStr::from_bytes_with_nul(name.as_bytes()).expect("it ends with a zero");
+                        // SAFETY: a lookup by name.
+                        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+                        if found.is_null() {
+                            return Err(format!("this qemu has no {}", name.to_string_lossy()));
+                        }
+                        // SAFETY: qemu's header declares it so.
+                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(found) }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+interface! {
+    register_vcpu_tb_trans_cb: fn(PluginId, OnTranslation);
+    register_vcpu_tb_exec_cb: fn(*mut Block, OnExecution, i32, *mut c_void);
+    register_vcpu_insn_exec_cb: fn(*mut Instruction, OnExecution, i32, *mut c_void);
+    register_vcpu_mem_cb: fn(*mut Instruction, OnMemory, i32, i32, *mut c_void);
+    register_vcpu_syscall_cb: fn(PluginId, OnCall);
+    register_vcpu_syscall_ret_cb: fn(PluginId, OnReturn);
+    tb_n_insns: fn(*const Block) -> usize;
+    tb_get_insn: fn(*const Block, usize) -> *mut Instruction;
+    insn_data: fn(*const Instruction) -> *const u8;
+    insn_vaddr: fn(*const Instruction) -> u64;
+    insn_size: fn(*const Instruction) -> usize;
+}
+
+/// qemu's functions.
+///
+/// # Errors
+///
+/// Names the first that this qemu lacks.
+pub(crate) fn interface() -> Result<&'static Interface, String> {
+    static INTERFACE: OnceLock<Result<Interface, String>> = OnceLock::new();
+    INTERFACE.get_or_init(Interface::look_up).as_ref().map_err(Clone::clone)
+}

@@ -1,0 +1,124 @@
+//! System calls in virtual time.
+//!
+//! What concerns time, cores and sleeping threads is done here, and the host's call is kept away or its result replaced. A call that
+//! may wait for something outside waits on the machine until it would not, and is then made. All others are made at once, while the
+//! machine's time stands still.
+//!
+//! | module | which |
+//! |---|---|
+//! | [`futex`] | futexes |
+//! | [`time`] | clocks, sleeps |
+//! | [`cores`] | affinity, restartable sequences, `membarrier` |
+//! | [`waits`] | reading, polling, waiting for processes |
+//! | [`life`] | threads and processes that begin and end, random numbers |
+
+mod cores;
+mod futex;
+mod life;
+mod time;
+mod waits;
+
+use crate::guest::{self, Guest, Process};
+use crate::qemu::PluginId;
+use heddle_lab::world::World;
+
+/// What a callback about a system call works with: the running thread, its process, the machine.
+struct Caller<'a> {
+    guest: &'a mut Guest,
+    process: &'a mut Process,
+    world: &'a mut World,
+}
+
+impl Caller<'_> {
+    fn of(vcpu: u32) -> Self {
+        if !guest::is_current(vcpu) {
+            guest::arrive(vcpu);
+        }
+        // SAFETY: the calling thread runs, so it holds the token.
+        unsafe { Self { guest: guest::current(), process: guest::process(), world: guest::world() } }
+    }
+
+    /// The call costs `price`.
+    fn pay(&mut self, price: u64) {
+        self.guest.thread.clock += price;
+    }
+
+    fn argument(&self, index: usize) -> u64 {
+        self.guest.call.arguments[index]
+    }
+
+    /// The program gets `result` for the call, whatever the host says.
+    fn answer(&mut self, result: i64) {
+        self.guest.answer = Some(result);
+    }
+}
+
+/// Reads a value of the program's memory. Its addresses are the host's.
+///
+/// # Safety
+///
+/// The program vouches for the address, as it does to the kernel.
+unsafe fn read<T: Copy>(address: u64) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { (address as *const T).read_unaligned() }
+}
+
+/// Writes a value to the program's memory.
+///
+/// # Safety
+///
+/// As [`read`].
+unsafe fn write<T>(address: u64, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { (address as *mut T).write_unaligned(value) }
+}
+
+fn error(number: i32) -> i64 {
+    -i64::from(number)
+}
+
+/// The program makes a system call.
+///
+/// # Safety
+///
+/// For qemu.
+#[rustfmt::skip]
+pub(crate) unsafe extern "C" fn on_call(
+    _: PluginId, vcpu: u32, number: i64, a0: u64, a1: u64, a2: u64, a3: u64, a4: u64, a5: u64, _: u64, _: u64,
+) {
+    let mut caller = Caller::of(vcpu);
+    caller.guest.call.arguments = [a0, a1, a2, a3, a4, a5];
+    life::check_once(&caller);
+    caller.guest.thread.wait_drained();
+    caller.world.slots[caller.guest.thread.slot as usize].counts.system_calls += 1;
+    let is_done = time::before(&mut caller, number)
+        || futex::before(&mut caller, number)
+        || cores::before(&mut caller, number)
+        || life::before(&mut caller, number)
+        || waits::before(&mut caller, number);
+    if !is_done {
+        let price = caller.world.costs.system_call;
+        caller.pay(price);
+    }
+    // Another thread may have had its turn. One that has ended is nobody's.
+    if number != libc::SYS_exit && number != libc::SYS_exit_group {
+        guest::back(caller.guest);
+    }
+}
+
+/// The host has answered it.
+///
+/// # Safety
+///
+/// For qemu.
+pub(crate) unsafe extern "C" fn on_return(_: PluginId, vcpu: u32, number: i64, result: i64) {
+    if !guest::is_current(vcpu) {
+        return;
+    }
+    let mut caller = Caller::of(vcpu);
+    waits::give_back(&mut caller);
+    time::after_call(&mut caller, number, result);
+    cores::after(&mut caller, number);
+    life::after(&mut caller, number, result);
+    guest::back(caller.guest);
+}

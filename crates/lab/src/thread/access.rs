@@ -1,0 +1,169 @@
+//! What an instruction's use of memory costs.
+//!
+//! - A load waits for its line. Lines in a row come by the prefetcher.
+//! - A store does not wait. It becomes visible when its line has come, after the stores before it. A store that threads meet at is
+//!   foreseen: the thread lets the others go on until that time, stores, and goes back to its own.
+//! - A locked instruction waits for the stores before it and for its line.
+//! - A line serves one core after the other, in the order in which they asked.
+
+use super::caches::{Entry, ENTRIES, Names, Site};
+use super::Thread;
+use crate::world::{Access, Foreseen, LineIndex, Origin, World};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Stores that wait for their lines hold a thread up once the oldest is so old: some fifty stores.
+const STORE_BUFFER: u64 = 500_000;
+
+impl Thread {
+    /// The instruction at `site` has used `address`.
+    #[inline(always)]
+    pub fn access(&mut self, world: &mut World, names: &mut impl Names, address: u64, access: Access, site: &Site) {
+        let number = address >> 6;
+        let entry = &self.entries[number as usize % ENTRIES];
+        if entry.line == number {
+            let version = world.version(entry.at);
+            if entry.right == version | 1 {
+                if access != Access::Load {
+                    world.note_write(entry.at, self.clock);
+                }
+                return;
+            }
+            if access == Access::Load && entry.right == version {
+                self.polls.visit(number, self.clock);
+                return;
+            }
+        }
+        self.miss(world, names, address, access, site);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn miss(&mut self, world: &mut World, names: &mut impl Names, address: u64, access: Access, site: &Site) {
+        let number = address >> 6;
+        let at = world.find(names.name(address));
+        if let Some(foreseen) = self.take_foreseen(at, access) {
+            world.take(at, self.core, access, foreseen.at);
+            return self.remember(world, number, at);
+        }
+        if access == Access::Load {
+            let excess = self.polls.excess(number, self.clock, world.written(at));
+            self.clock = (self.clock - excess).max(self.told);
+        }
+        let mut fetch = world.price(at, self.core, access);
+        if access != Access::Locked && fetch.origin != Origin::Own && self.streams.follow(number) {
+            fetch.cost = fetch.cost.min(world.costs.stream);
+            fetch.occupied = fetch.occupied.min(fetch.cost);
+        } else if fetch.origin == Origin::Cores && access == Access::Store && !site.is_met.load(Relaxed) {
+            site.is_met.store(true, Relaxed);
+            site.meets.store(true, Relaxed);
+        }
+        let before = self.clock;
+        if access == Access::Store {
+            let comes = world.serve(at, self.core, self.clock.max(self.drained), fetch);
+            self.drain_until(comes);
+            world.take(at, self.core, access, comes);
+        } else {
+            self.clock = world.serve(at, self.core, self.clock, fetch);
+            world.take(at, self.core, access, self.clock);
+        }
+        let counts = &mut world.slots[self.slot as usize].counts;
+        match fetch.origin {
+            Origin::Own => {}
+            Origin::Below => counts.fetched += 1,
+            Origin::Cores => {
+                counts.moved += 1;
+                self.touched = true;
+                if world.counting != 0 {
+                    world.note_move(at, site.at, self.process, address, fetch.cost.max(self.clock - before));
+                }
+            }
+        }
+        self.remember(world, number, at);
+    }
+
+    /// Before a locked instruction, which will use `address` if that is known: it takes place when its line has come.
+    pub fn before_locked(&mut self, world: &mut World, names: &mut impl Names, address: Option<u64>, site: &Site) {
+        self.wait_drained();
+        if self.clock > self.strict {
+            self.look_around(world, world.slack);
+        }
+        if let Some(address) = address
+            && let Some(foreseen) = self.foresee(world, names, address, Access::Locked, site)
+        {
+            self.clock = foreseen.at;
+            self.look_around(world, 0);
+        }
+        world.slots[self.slot as usize].counts.locked += 1;
+        self.clock += world.costs.locked;
+    }
+
+    /// Before a store that threads meet at, to `address`: the others go on until it is visible.
+    pub fn before_store(&mut self, world: &mut World, names: &mut impl Names, address: u64, site: &Site) {
+        let issued = self.clock;
+        let Some(foreseen) = self.foresee(world, names, address, Access::Store, site) else { return };
+        self.drain_until(foreseen.at);
+        let goes_on = self.clock.max(issued);
+        if foreseen.at <= goes_on {
+            return;
+        }
+        self.clock = foreseen.at;
+        self.look_around(world, 0);
+        // Another thread may have had the core meanwhile; then this one's time went on.
+        if self.clock == foreseen.at {
+            self.clock = goes_on;
+        }
+    }
+
+    fn foresee(&mut self, world: &mut World, names: &mut impl Names, address: u64, access: Access, site: &Site) -> Option<Foreseen> {
+        let number = address >> 6;
+        let entry = self.entries[number as usize % ENTRIES];
+        if entry.line == number && entry.right == world.version(entry.at) | 1 {
+            return None;
+        }
+        let at = world.find(names.name(address));
+        let clock = if access == Access::Store { self.clock.max(self.drained) } else { self.clock };
+        let foreseen = world.foresee(at, self.core, access, clock)?;
+        if self.foreseen.len() == 4 {
+            self.foreseen.remove(0);
+        }
+        self.foreseen.push(foreseen);
+        world.slots[self.slot as usize].counts.moved += 1;
+        if world.counting != 0 {
+            world.note_move(at, site.at, self.process, address, foreseen.at - clock);
+        }
+        Some(foreseen)
+    }
+
+    fn take_foreseen(&mut self, at: LineIndex, access: Access) -> Option<Foreseen> {
+        if access == Access::Load {
+            return None;
+        }
+        let place = self.foreseen.iter().position(|foreseen| foreseen.line == at)?;
+        Some(self.foreseen.remove(place))
+    }
+
+    fn remember(&mut self, world: &mut World, number: u64, at: LineIndex) {
+        let right = world.right(at, self.core);
+        self.entries[number as usize % ENTRIES] = Entry { line: number, at, right };
+        if right & 1 == 0 {
+            self.polls.begin(number, self.clock);
+        }
+    }
+
+    /// A store becomes visible at `at`.
+    fn drain_until(&mut self, at: u64) {
+        self.drained = self.drained.max(at);
+        self.clock = self.clock.max(self.drained.saturating_sub(STORE_BUFFER));
+    }
+
+    /// Waits until all stores are visible.
+    pub fn wait_drained(&mut self) {
+        self.clock = self.clock.max(self.drained);
+    }
+
+    /// The thread has another core, whose caches it does not know.
+    pub(super) fn forget(&mut self) {
+        self.entries.fill(Entry::NONE);
+        self.foreseen.clear();
+    }
+}

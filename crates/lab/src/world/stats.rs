@@ -1,0 +1,84 @@
+//! What is counted: for each thread what it did, for each line who moved it.
+
+/// What a thread has done.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Instructions.
+    pub instructions: u64,
+    /// Locked instructions and fences.
+    pub locked: u64,
+    /// Lines that came from other cores.
+    pub moved: u64,
+    /// Lines that came from the last-level cache or memory.
+    pub fetched: u64,
+    /// System calls.
+    pub system_calls: u64,
+    /// Sleeps on a word.
+    pub sleeps: u64,
+    /// Calls that wake sleepers.
+    pub wakes: u64,
+    /// Calls of `sched_yield`.
+    pub yields: u64,
+    /// Times that it lost its core to another thread while it had work.
+    pub preempted: u64,
+}
+
+impl Counts {
+    /// Adds what another did.
+    pub fn add(&mut self, other: &Self) {
+        self.instructions += other.instructions;
+        self.locked += other.locked;
+        self.moved += other.moved;
+        self.fetched += other.fetched;
+        self.system_calls += other.system_calls;
+        self.sleeps += other.sleeps;
+        self.wakes += other.wakes;
+        self.yields += other.yields;
+        self.preempted += other.preempted;
+    }
+}
+
+/// An instruction that moved a line, and how often.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mover {
+    /// Its address.
+    pub at: u64,
+    /// In this process.
+    pub process: u32,
+    /// How often.
+    pub times: u32,
+}
+
+/// Instructions that are told apart for a line.
+const MOVERS: usize = 6;
+
+/// How often a line went from core to core, and by whom.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Movers {
+    pub(super) transfers: u64,
+    /// Picoseconds that threads waited for it.
+    pub(super) cost: u64,
+    /// An address of it, in the process of the last mover.
+    pub(super) address: u64,
+    pub(super) by: [Mover; MOVERS],
+}
+
+impl Movers {
+    /// The instruction at `at` of `process` has moved the line. When there are more instructions than room, the last place counts
+    /// the latest.
+    pub(super) fn note(&mut self, at: u64, process: u32, address: u64, cost: u64) {
+        self.transfers += 1;
+        self.cost += cost;
+        self.address = address;
+        let is_it = |mover: &Mover| mover.times == 0 || (mover.at == at && mover.process == process);
+        let place = self.by.iter().position(is_it).unwrap_or(MOVERS - 1);
+        let mover = &mut self.by[place];
+        if mover.at != at || mover.process != process {
+            *mover = Mover { at, process, times: 0 };
+        }
+        mover.times += 1;
+    }
+}
