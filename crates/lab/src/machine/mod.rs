@@ -18,11 +18,3 @@ pub struct Machine {
     /// Picoseconds and sizes.
     pub costs: Costs,
 }
-
-impl Machine {
-    /// The machine as hwloc reads it from `HWLOC_SYNTHETIC`.
-    #[must_use]
-    pub fn hwloc_synthetic(&self) -> String {
-        format!("pack:{} l3:{} core:{} pu:1", self.sockets, self.clusters, self.cores)
-    }
-}

@@ -189,9 +189,6 @@ impl Supervisor<'_> {
             if self.outside.is_still(&inside) {
                 return;
             }
-            if self.outside.processes().is_empty() && self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
-                return;
-            }
             std::thread::sleep(REST);
         }
     }

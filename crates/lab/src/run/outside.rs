@@ -17,32 +17,29 @@ struct Task {
 pub(super) struct Outside {
     processes: Vec<i32>,
     seen: Vec<Task>,
+    /// Those seen are all, and they slept.
+    was_still: bool,
 }
 
 impl Outside {
     /// Whether all of them sleep, and have slept since a moment in which all did. `inside` are the processes on the machine.
     pub(super) fn is_still(&mut self, inside: &HashSet<i32>) -> bool {
         let tasks = tasks_of(&self.processes);
-        if tasks == self.seen && tasks.iter().all(|task| task.sleeps) && !self.processes.is_empty() {
+        if self.was_still && tasks == self.seen {
             return true;
         }
         self.processes = descendants(inside);
         self.seen = tasks_of(&self.processes);
-        if !self.seen.iter().all(|task| task.sleeps) {
-            return false;
-        }
-        let again = descendants(inside);
-        again == self.processes && tasks_of(&again) == self.seen
+        let all_sleep = self.seen.iter().all(|task| task.sleeps);
+        // Nobody has run between two looks at all of them.
+        let again = if all_sleep { descendants(inside) } else { Vec::new() };
+        self.was_still = all_sleep && again == self.processes && tasks_of(&again) == self.seen;
+        self.was_still
     }
 
     /// Something has begun a process: those known may not be all.
     pub(super) fn forget(&mut self) {
-        self.processes.clear();
-    }
-
-    /// The processes that were there when all was still.
-    pub(super) fn processes(&self) -> &[i32] {
-        &self.processes
+        self.was_still = false;
     }
 }
 

@@ -134,9 +134,10 @@ impl Thread {
 
     /// The thread may run on the cores in `allowed`.
     pub fn restrict(&mut self, world: &mut World, allowed: [u64; crate::world::CORES / 64]) {
-        world.restrict(self.slot, allowed, self.clock);
-        world.hand_over(self.slot);
-        self.resume(world);
+        if world.restrict(self.slot, allowed, self.clock) {
+            world.hand_over(self.slot);
+            self.resume(world);
+        }
     }
 
     fn resume(&mut self, world: &mut World) {

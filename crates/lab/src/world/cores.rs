@@ -51,14 +51,16 @@ impl World {
         if core.first == NONE { NEVER } else { core.slice_end }
     }
 
-    /// Takes the thread in `slot` to `core`, where it goes on at `at`: it has been told to leave its core.
-    pub fn restrict(&mut self, slot: u32, allowed: [u64; super::CORES / 64], at: u64) {
+    /// The thread in `slot`, whose clock is `at`, may run on `allowed` only. True if it had to leave its core.
+    pub fn restrict(&mut self, slot: u32, allowed: [u64; super::CORES / 64], at: u64) -> bool {
         self.slots[slot as usize].allowed = allowed;
         let core = self.slots[slot as usize].core;
-        if !allows(&allowed, core) {
-            self.leave_core(slot, State::Asleep, at);
-            self.make_ready(slot, at + self.costs.switch);
+        if allows(&allowed, core) {
+            return false;
         }
+        self.leave_core(slot, State::Asleep, at);
+        self.make_ready(slot, at + self.costs.switch);
+        true
     }
 
     fn put_on(&mut self, core: u32, slot: u32, at: u64) {
