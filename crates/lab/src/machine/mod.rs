@@ -3,16 +3,22 @@
 //! | module | what it has |
 //! |---|---|
 //! | `costs` | what the parts cost: fields, units, meanings |
+//! | `cpu_set` | how Linux writes a set of cores |
 //! | `error` | what is wrong with a description |
 //! | `known` | the machines that have a name |
 //! | `parse` | a machine from an argument: a size, a name, or a file |
+//! | `synthetic` | the machine in words of hwloc |
 //! | `text` | the text of a file: reading it, and writing it |
+//! | [`tree`] | what Linux says of the machine, as files |
 
 mod costs;
+mod cpu_set;
 mod error;
 mod known;
 mod parse;
+mod synthetic;
 mod text;
+pub mod tree;
 
 pub use costs::Costs;
 pub use error::Error;
