@@ -130,8 +130,9 @@ unsafe fn replace_results(guest: &mut Guest) {
     if guest.is_timestamp_due {
         guest.is_timestamp_due = false;
         // SAFETY: the caller holds the token.
-        let ticks = unsafe { guest::world().costs.ticks };
-        let time = u128::from(guest.thread.tell()) * u128::from(ticks) / 1_000_000;
+        let world = unsafe { guest::world() };
+        let ticks = world.costs.ticks;
+        let time = u128::from(guest.thread.tell(world)) * u128::from(ticks) / 1_000_000;
         put(RAX, time as u64 & 0xffff_ffff);
         put(RDX, (time >> 32) as u64 & 0xffff_ffff);
     }

@@ -8,7 +8,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// The time that the thread is told, in nanoseconds.
 fn now(caller: &mut Caller<'_>) -> u64 {
-    BEGINNING + caller.guest.thread.tell() / 1000
+    BEGINNING + caller.guest.thread.tell(caller.world) / 1000
 }
 
 /// When a wait's `timespec` at `address` is over, on the thread's clock.

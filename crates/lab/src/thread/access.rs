@@ -29,7 +29,8 @@ impl Thread {
                 return;
             }
             if access == Access::Load && entry.right == version {
-                self.polls.visit(number, self.clock);
+                let at = entry.at;
+                world.slots[self.slot as usize].polls.visit(at, self.clock);
                 return;
             }
         }
@@ -43,11 +44,8 @@ impl Thread {
         let at = world.find(names.name(address));
         if let Some(foreseen) = self.take_foreseen(at, access) {
             world.take(at, self.core, access, foreseen.at);
+            self.set_limits(world);
             return self.remember(world, number, at);
-        }
-        if access == Access::Load {
-            let excess = self.polls.excess(number, self.clock, world.written(at));
-            self.clock = (self.clock - excess).max(self.told);
         }
         let mut fetch = world.price(at, self.core, access);
         if access != Access::Locked && fetch.origin != Origin::Own && self.streams.follow(number) {
@@ -66,13 +64,13 @@ impl Thread {
             self.clock = world.serve(at, self.core, self.clock, fetch);
             world.take(at, self.core, access, self.clock);
         }
-        let counts = &mut world.slots[self.slot as usize].counts;
         match fetch.origin {
             Origin::Own => {}
-            Origin::Below => counts.fetched += 1,
+            Origin::Below => world.slots[self.slot as usize].counts.fetched += 1,
             Origin::Cores => {
-                counts.moved += 1;
+                world.slots[self.slot as usize].counts.moved += 1;
                 self.touched = true;
+                self.set_limits(world);
                 if world.counting != 0 {
                     world.note_move(at, site.at, self.process, address, fetch.cost.max(self.clock - before));
                 }
@@ -146,7 +144,7 @@ impl Thread {
         let right = world.right(at, self.core);
         self.entries[number as usize % ENTRIES] = Entry { line: number, at, right };
         if right & 1 == 0 {
-            self.polls.begin(number, self.clock);
+            world.slots[self.slot as usize].polls.begin(at, self.clock);
         }
     }
 

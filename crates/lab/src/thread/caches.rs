@@ -1,4 +1,4 @@
-//! What a thread knows of its core's caches: lines it has, runs of lines it reads, words it polls.
+//! What a thread knows of its core's caches: lines it has, runs of lines it reads.
 
 use crate::world::LineIndex;
 use std::sync::atomic::AtomicBool;
@@ -59,58 +59,5 @@ impl Streams {
         self.runs[self.oldest] = (line, 0);
         self.oldest = (self.oldest + 1) % self.runs.len();
         false
-    }
-}
-
-/// A line that others have too and that the thread reads again and again.
-#[derive(Clone, Copy, Debug, Default)]
-struct Poll {
-    line: u64,
-    /// When it was read last, and how long after the time before.
-    visit: u64,
-    period: u64,
-    /// How often in a row after the same time.
-    streak: u64,
-}
-
-/// Lines that are polled.
-#[derive(Debug, Default)]
-pub(super) struct Polls {
-    polls: [Poll; 16],
-}
-
-impl Polls {
-    fn of(&mut self, line: u64) -> &mut Poll {
-        &mut self.polls[(line ^ line >> 4) as usize % 16]
-    }
-
-    /// The thread has fetched `line`: a poll may begin.
-    pub(super) fn begin(&mut self, line: u64, clock: u64) {
-        *self.of(line) = Poll { line, visit: clock, period: 0, streak: 0 };
-    }
-
-    /// The thread has read `line`, which it has.
-    #[inline]
-    pub(super) fn visit(&mut self, line: u64, clock: u64) {
-        let poll = self.of(line);
-        if poll.line != line {
-            return self.begin(line, clock);
-        }
-        let period = clock - poll.visit.min(clock);
-        if period != 0 {
-            poll.streak = if period == poll.period { poll.streak + 1 } else { 0 };
-            poll.period = period;
-            poll.visit = clock;
-        }
-    }
-
-    /// A thread at `clock` that polls `line` in a steady rhythm finds it written at `written`: how much of its time were polls
-    /// after that, which would not have been.
-    pub(super) fn excess(&mut self, line: u64, clock: u64, written: u64) -> u64 {
-        let poll = self.of(line);
-        if poll.line != line || poll.streak == 0 || written >= clock {
-            return 0;
-        }
-        ((clock - written) / poll.period).min(poll.streak) * poll.period
     }
 }

@@ -7,8 +7,8 @@ mod turn;
 pub use caches::{Names, Site};
 pub use turn::Ended;
 
-use crate::world::Foreseen;
-use caches::{Entry, Polls, Streams};
+use crate::world::{Foreseen, World};
+use caches::{Entry, Streams};
 use std::ptr::NonNull;
 
 /// A thread. One that holds the token may use it; the others wait in [`turn`].
@@ -31,14 +31,11 @@ pub struct Thread {
     touched: bool,
     /// When its store buffer is empty.
     drained: u64,
-    /// The latest time that it was told. It never goes back behind it.
-    told: u64,
     /// The word of its `struct rseq` that says whether it is in a restartable sequence.
     restartable: Option<NonNull<u64>>,
     /// Places in queues of lines that it has taken.
     foreseen: Vec<Foreseen>,
     streams: Streams,
-    polls: Polls,
     entries: Box<[Entry; caches::ENTRIES]>,
 }
 
@@ -56,18 +53,16 @@ impl Thread {
             strict: 0,
             touched: false,
             drained: 0,
-            told: 0,
             restartable: None,
             foreseen: Vec::with_capacity(4),
             streams: Streams::default(),
-            polls: Polls::default(),
             entries: Box::new([Entry::NONE; caches::ENTRIES]),
         }
     }
 
     /// The thread is told the time: it will not be earlier for it.
-    pub fn tell(&mut self) -> u64 {
-        self.told = self.clock;
+    pub fn tell(&mut self, world: &mut World) -> u64 {
+        world.slots[self.slot as usize].told = self.clock;
         self.clock
     }
 

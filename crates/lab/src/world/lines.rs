@@ -34,7 +34,8 @@ pub struct Line {
 
 
 /// Where a line is in the directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineIndex(u32);
 
 /// What an instruction does with a line.
@@ -99,7 +100,7 @@ impl Line {
         i32::from(self.owner) == core as i32
     }
 
-    fn others(&self, core: u32) -> impl Iterator<Item = u32> {
+    fn others(&self, core: u32) -> impl Iterator<Item = u32> + use<> {
         let words = self.sharers;
         let bits = move |word: usize| (0..64).filter(move |bit| words[word] >> bit & 1 != 0).map(move |bit| word as u32 * 64 + bit);
         (0..words.len()).filter(move |word| words[*word] != 0).flat_map(bits).filter(move |other| *other != core)
@@ -168,11 +169,6 @@ impl World {
     #[inline]
     pub fn version(&mut self, at: LineIndex) -> u32 {
         self.line(at.number()).version << 1
-    }
-
-    /// When the line was written last.
-    pub fn written(&mut self, at: LineIndex) -> u64 {
-        self.line(at.number()).written
     }
 
     /// Its owner has written the line.
@@ -298,6 +294,7 @@ impl World {
             }
             line.sharers[core as usize / 64] |= mine;
         } else {
+            let others = line.others(core);
             if !line.is_owned_by(core) {
                 line.version = line.version.wrapping_add(1);
             }
@@ -305,6 +302,7 @@ impl World {
             line.sharers[core as usize / 64] = mine;
             line.owner = core as i16;
             line.written = clock;
+            self.end_polls(at, others, clock);
         }
     }
 

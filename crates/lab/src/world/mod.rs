@@ -8,6 +8,7 @@ mod cores;
 mod layout;
 mod lines;
 mod mapping;
+mod polls;
 mod schedule;
 mod sleepers;
 mod stats;
@@ -17,6 +18,7 @@ pub use arrivals::{Arrival, Arrivals};
 pub use layout::Layout;
 pub use lines::{Access, Fetch, Foreseen, HotLine, Line, LineIndex, Origin};
 pub use mapping::Mapping;
+pub use polls::Polls;
 pub use schedule::Next;
 pub use stats::{Counts, Mover};
 pub use token::{SUPERVISOR, Token};
@@ -70,8 +72,12 @@ pub struct Slot {
     pub next: u32,
     /// The cores that it may run on.
     pub allowed: [u64; CORES / 64],
+    /// The latest time that it was told. It never goes back behind it.
+    pub told: u64,
     /// What it has done.
     pub counts: Counts,
+    /// What it polls.
+    pub polls: Polls,
 }
 
 /// A core.

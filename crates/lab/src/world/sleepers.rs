@@ -1,7 +1,7 @@
 //! Threads that come, sleep on a word, wait for something outside, and go.
 
 use super::stats::Counts;
-use super::{CORES, NEVER, NONE, SLOTS, Slot, State, World};
+use super::{CORES, NEVER, NONE, Polls, SLOTS, Slot, State, World};
 
 impl World {
     /// A slot for a new thread of `process`, near `core`, which begins at `at`. `None` when all are used.
@@ -18,7 +18,9 @@ impl World {
             bits: 0,
             next: NONE,
             allowed: [u64::MAX; CORES / 64],
+            told: 0,
             counts: Counts::default(),
+            polls: Polls::default(),
         };
         let at = at + self.jitter(slot);
         self.make_ready(slot, at);
