@@ -2,10 +2,12 @@
 //! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is
 //! set.
 //!
-//! It reads settings, models and constants from `heddle-settings`, `heddle-model` and `heddle-spec`; what
+//! `heddle lab` runs any program on a simulated machine (`heddle-lab`). The others
+//! read settings, models and constants from `heddle-settings`, `heddle-model` and `heddle-spec`; what
 //! `heddle bench` and `heddle papers` measure is in `heddle-experiments`.
 
 mod info;
+mod lab;
 mod models;
 mod reference;
 
@@ -29,6 +31,8 @@ enum Action {
     Bench(Box<bench::BenchArgs>),
     /// Show the version, where the library is, and the settings with their current values.
     Info(info::InfoArgs),
+    /// Run an MPI program on a simulated machine of many cores.
+    Lab(lab::LabArgs),
     /// List the thread-safety models.
     Models(models::ModelsArgs),
     /// Repeat the experiments of the papers whose models Heddle has.
@@ -56,6 +60,13 @@ fn main() -> ExitCode {
             let _ = io::stdout().write_all(info::text(&args).as_bytes());
             ExitCode::SUCCESS
         }
+        Action::Lab(args) => match lab::run_lab(&args) {
+            Ok(ending) => ending,
+            Err(error) => {
+                eprintln!("heddle lab: {error}");
+                ExitCode::FAILURE
+            }
+        },
         Action::Models(args) => {
             let _ = io::stdout().write_all(models::text(&args).as_bytes());
             ExitCode::SUCCESS

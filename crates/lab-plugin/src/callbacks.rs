@@ -6,10 +6,10 @@
 use crate::guest::{self, Guest};
 use crate::qemu::OnExecution;
 use crate::translate::{Block, Place};
-use heddle_lab::world::Access;
+use heddle_lab::shared::Access;
+use heddle_platform::atomic::Ordering::Relaxed;
 use std::arch::naked_asm;
 use std::ffi::c_void;
-use std::sync::atomic::Ordering::Relaxed;
 
 const RAX: usize = 0;
 const RDX: usize = 2;
@@ -36,7 +36,7 @@ unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u6
         guest::arrive(vcpu);
     }
     // SAFETY: only the holder of the token gets here: others wait inside of callbacks.
-    let (guest, world) = unsafe { (guest::current(), guest::world()) };
+    let (guest, lab) = unsafe { (guest::current(), guest::lab()) };
     // SAFETY: blocks stay.
     let block = unsafe { &*block };
     guest.registers = registers;
@@ -45,7 +45,7 @@ unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u6
         unsafe { replace_results(guest) };
     }
     if guest.thread.is_ahead() {
-        guest.thread.pause_if_ahead(world);
+        guest.thread.pause_if_ahead(lab);
         guest::back(guest);
     }
     if block.meets.load(Relaxed) {
@@ -59,12 +59,12 @@ unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u6
 #[inline(never)]
 fn before_stores(guest: &mut Guest, block: &Block) {
     // SAFETY: the caller holds the token.
-    let (process, world) = unsafe { (guest::process(), guest::world()) };
+    let (process, lab) = unsafe { (guest::process(), guest::lab()) };
     for place in block.stores.iter().filter(|place| place.site.is_met.load(Relaxed)) {
         if let Some(address) = place.address {
             // SAFETY: the block begins, its registers are in memory.
             let address = unsafe { address.with(guest.registers) };
-            guest.thread.before_store(world, &mut process.names, address, &place.site);
+            guest.thread.before_store(lab, &mut process.names, address, &place.site);
             guest::back(guest);
         }
     }
@@ -77,34 +77,34 @@ pub(crate) unsafe extern "C" fn on_memory(_: u32, what: u32, address: u64, place
     // SAFETY: only the holder of the token gets here.
     let (guest, process) = unsafe { (guest::current(), guest::process()) };
     // SAFETY: as above; places stay.
-    let (world, place) = unsafe { (guest::world(), &*place.cast::<Place>()) };
+    let (lab, place) = unsafe { (guest::lab(), &*place.cast::<Place>()) };
     let access = if what & IS_STORE == 0 { Access::Load } else { Access::Store };
-    guest.thread.access(world, &mut process.names, address, access, &place.site);
+    guest.thread.access(lab, &mut process.names, address, access, &place.site);
 }
 
 pub(crate) unsafe extern "C" fn on_locked(_: u32, _: u32, address: u64, place: *mut c_void) {
     // SAFETY: only the holder of the token gets here.
     let (guest, process) = unsafe { (guest::current(), guest::process()) };
     // SAFETY: as above; places stay.
-    let (world, place) = unsafe { (guest::world(), &*place.cast::<Place>()) };
+    let (lab, place) = unsafe { (guest::lab(), &*place.cast::<Place>()) };
     if place.address.is_none() {
         guest.used[place.site.at as usize >> 2 & 63] = (place.site.at, address);
     }
-    guest.thread.access(world, &mut process.names, address, Access::Locked, &place.site);
+    guest.thread.access(lab, &mut process.names, address, Access::Locked, &place.site);
 }
 
 pub(crate) unsafe extern "C" fn before_locked(_: u32, place: *mut c_void) {
     // SAFETY: only the holder of the token gets here.
     let (guest, process) = unsafe { (guest::current(), guest::process()) };
     // SAFETY: as above; places stay.
-    let (world, place) = unsafe { (guest::world(), &*place.cast::<Place>()) };
+    let (lab, place) = unsafe { (guest::lab(), &*place.cast::<Place>()) };
     let known = place.address.map(|address| {
         // SAFETY: none of these registers has changed since the block began.
         unsafe { address.with(guest.registers) }
     });
     let used = guest.used[place.site.at as usize >> 2 & 63];
     let address = known.or((used.0 == place.site.at).then_some(used.1));
-    guest.thread.before_locked(world, &mut process.names, address, &place.site);
+    guest.thread.before_locked(lab, &mut process.names, address, &place.site);
     guest::back(guest);
 }
 
@@ -130,9 +130,9 @@ unsafe fn replace_results(guest: &mut Guest) {
     if guest.is_timestamp_due {
         guest.is_timestamp_due = false;
         // SAFETY: the caller holds the token.
-        let world = unsafe { guest::world() };
-        let ticks = world.costs.ticks;
-        let time = u128::from(guest.thread.tell(world)) * u128::from(ticks) / 1_000_000;
+        let lab = unsafe { guest::lab() };
+        let ticks = lab.costs.ticks;
+        let time = u128::from(guest.thread.tell(lab)) * u128::from(ticks) / 1_000_000;
         put(RAX, time as u64 & 0xffff_ffff);
         put(RDX, (time >> 32) as u64 & 0xffff_ffff);
     }

@@ -11,7 +11,12 @@ const fn statement(code: u32, value: u32) -> libc::sock_filter {
 }
 
 const fn jump_if_equal(value: u32, then: u8, otherwise: u8) -> libc::sock_filter {
-    libc::sock_filter { code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16, jt: then, jf: otherwise, k: value }
+    libc::sock_filter {
+        code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+        jt: then,
+        jf: otherwise,
+        k: value,
+    }
 }
 
 const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
@@ -26,7 +31,8 @@ const INSTRUCTION: u32 = 8;
 ///
 /// When this qemu's instruction is not found, or the kernel refuses the filter.
 pub(crate) fn install() -> Result<(), String> {
-    let at = find_instruction().ok_or("this qemu makes its system calls in another way: the lab knows Debian's qemu-user 7.2")?;
+    let at = find_instruction()
+        .ok_or("this qemu makes its system calls in another way: the lab knows Debian's qemu-user 7.2")?;
     let mut code = [
         statement(LOAD, NUMBER),
         jump_if_equal(libc::SYS_sched_setaffinity as u32, 8, 0),
@@ -47,9 +53,16 @@ pub(crate) fn install() -> Result<(), String> {
     // SAFETY: the filter is a whole program, read during the call.
     let is_in = is_set
         && unsafe {
-            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_TSYNC, &raw const program)
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                libc::SECCOMP_FILTER_FLAG_TSYNC,
+                &raw const program,
+            )
         } == 0;
-    is_in.then_some(()).ok_or_else(|| format!("the kernel refuses a filter of system calls: {}", std::io::Error::last_os_error()))
+    is_in.then_some(()).ok_or_else(|| {
+        format!("the kernel refuses a filter of system calls: {}", std::io::Error::last_os_error())
+    })
 }
 
 /// Behind which instruction of qemu's program the guest's interruptible calls return: `jne`, then `syscall`.
@@ -65,7 +78,9 @@ fn find_instruction() -> Option<u64> {
         let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
         // SAFETY: the mapping is qemu's program, which stays.
         let text = unsafe { std::slice::from_raw_parts(from as *const u8, (to - from) as usize) };
-        let is_call = |at: &usize| text[*at..].starts_with(&[0x0f, 0x05]) && (text[*at - 2] == 0x75 || text[*at - 6] == 0x0f);
+        let is_call = |at: &usize| {
+            text[*at..].starts_with(&[0x0f, 0x05]) && (text[*at - 2] == 0x75 || text[*at - 6] == 0x0f)
+        };
         if let Some(place) = (6..text.len() - 1).find(is_call) {
             return Some(from + place as u64 + 2);
         }

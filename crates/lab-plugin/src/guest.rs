@@ -4,12 +4,16 @@
 //! it. A thread that begins is not yet on the machine; its parent lets it in.
 
 use crate::names::Mappings;
+use heddle_lab::shared::{CoreLayout, LabMemory, SharedLab};
 use heddle_lab::thread::Thread;
-use heddle_lab::world::{Layout, Mapping, World};
-use heddle_platform::{Scope, atomic::{AtomicU32, AtomicU64}, futex};
+use heddle_platform::atomic::AtomicPtr;
+use heddle_platform::atomic::Ordering::{Acquire, Relaxed, Release};
+use heddle_platform::{
+    Scope,
+    atomic::{AtomicU32, AtomicU64},
+    futex,
+};
 use std::ptr;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::AtomicPtr;
 
 /// A system call under way.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +49,7 @@ pub(crate) struct Guest {
 /// The process.
 #[derive(Debug)]
 pub(crate) struct Process {
-    pub(crate) world: *mut World,
+    pub(crate) lab: *mut SharedLab,
     pub(crate) names: Mappings,
     pub(crate) number: u32,
     pub(crate) pid: i32,
@@ -68,11 +72,11 @@ fn take_tid_address() -> u64 {
 }
 
 /// The plugin is loaded.
-pub(crate) fn begin(mapping: Mapping, seed: u64) {
-    let world = mapping.world();
+pub(crate) fn begin(mapping: LabMemory, seed: u64) {
+    let lab = mapping.lab();
     // SAFETY: the pid cannot fail.
     let pid = unsafe { libc::getpid() };
-    let process = Process { world, names: Mappings::new(world, 0), number: 0, pid, seed, drawn: 0 };
+    let process = Process { lab, names: Mappings::new(lab, 0), number: 0, pid, seed, drawn: 0 };
     PROCESS.store(Box::into_raw(Box::new(process)), Release);
 }
 
@@ -112,9 +116,9 @@ pub(crate) unsafe fn process<'a>() -> &'a mut Process {
 ///
 /// The calling thread holds the token.
 #[inline(always)]
-pub(crate) unsafe fn world<'a>() -> &'a mut World {
+pub(crate) unsafe fn lab<'a>() -> &'a mut SharedLab {
     // SAFETY: mapped until the process ends.
-    unsafe { &mut *process().world }
+    unsafe { &mut *process().lab }
 }
 
 /// The calling thread, which holds the token again, is the one that runs.
@@ -143,23 +147,23 @@ pub(crate) fn arrive(vcpu: u32) {
     });
     let guest = Box::leak(guest);
     // SAFETY: `begin` only waits, until this thread has the token.
-    guest.thread.begin(unsafe { world() });
+    guest.thread.begin(unsafe { lab() });
     back(guest);
     if is_first {
         // SAFETY: this thread holds the token.
         let process = unsafe { process() };
-        process.names = Mappings::new(process.world, process.number);
+        process.names = Mappings::new(process.lab, process.number);
     }
 }
 
 fn arrive_as_process() -> u32 {
     // SAFETY: arrivals are made for those that do not hold the token; no other thread of this process runs yet.
-    let (process, world) = unsafe { (process(), world()) };
-    let Some(slot) = world.arrivals.arrive(process.pid.cast_unsigned()) else {
+    let (process, lab) = unsafe { (process(), lab()) };
+    let Some(slot) = lab.new_processes.arrive(process.pid.cast_unsigned()) else {
         eprintln!("heddle lab: too many processes begin at a time");
         std::process::abort();
     };
-    process.number = world.slots[slot as usize].process;
+    process.number = lab.slots[slot as usize].process;
     slot
 }
 
@@ -185,13 +189,13 @@ pub(crate) fn let_in(parent: &mut Guest, tid_address: u64) {
         futex::wait(&DOOR, 0, None, Scope::Process);
     }
     // SAFETY: the parent runs.
-    let (process, world) = unsafe { (process(), world()) };
-    let at = parent.thread.clock + world.costs.thread;
-    let Some(slot) = world.begin_thread(process.number, process.pid, parent.thread.core, at) else {
-        eprintln!("heddle lab: the machine has room for {} threads", heddle_lab::world::SLOTS);
+    let (process, lab) = unsafe { (process(), lab()) };
+    let at = parent.thread.clock + lab.costs.thread;
+    let Some(slot) = lab.begin_thread(process.number, process.pid, parent.thread.core, at) else {
+        eprintln!("heddle lab: the machine has room for {} threads", heddle_lab::shared::SLOTS);
         std::process::abort();
     };
-    parent.thread.set_limits(world);
+    parent.thread.set_limits(lab);
     DOOR.store(slot + 2, Release);
     futex::wake(&DOOR, 1, Scope::Process);
     while DOOR.load(Acquire) != 0 {
@@ -201,21 +205,21 @@ pub(crate) fn let_in(parent: &mut Guest, tid_address: u64) {
 
 /// In the child of a fork: it is alone, on a machine of its own, until it becomes another program.
 pub(crate) fn be_alone(guest: &mut Guest) {
-    let Ok(mapping) = Mapping::new(None) else { std::process::abort() };
+    let Ok(mapping) = LabMemory::new(None) else { std::process::abort() };
     // SAFETY: the parent's machine is left for one that nobody else has.
-    let (process, parents) = unsafe { (process(), world()) };
-    process.world = mapping.world();
+    let (process, parents) = unsafe { (process(), lab()) };
+    process.lab = mapping.lab();
     // SAFETY: the pid cannot fail.
     process.pid = unsafe { libc::getpid() };
     // SAFETY: mapped above.
-    let world = unsafe { &mut *process.world };
-    let layout = Layout { ..parents.layout };
-    world.begin(layout, parents.costs, 0);
-    let slot = world.begin_thread(process.number, process.pid, 0, guest.thread.clock).expect("a new machine is empty");
-    world.token.give_to(slot);
+    let lab = unsafe { &mut *process.lab };
+    let layout = CoreLayout { ..parents.layout };
+    lab.begin(layout, parents.costs, 0);
+    let slot =
+        lab.begin_thread(process.number, process.pid, 0, guest.thread.clock).expect("a new machine is empty");
+    lab.token.give_to(slot);
     let mut thread = Thread::new(slot, process.number);
-    thread.go_on_alone(world);
+    thread.go_on_alone(lab);
     guest.thread = thread;
-    process.names = Mappings::new(process.world, process.number);
+    process.names = Mappings::new(process.lab, process.number);
 }
-

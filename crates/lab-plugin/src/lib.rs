@@ -24,7 +24,7 @@ mod share;
 mod system_calls;
 mod translate;
 
-use heddle_lab::world::Mapping;
+use heddle_lab::shared::LabMemory;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::OpenOptions;
 
@@ -40,7 +40,12 @@ pub static qemu_plugin_version: c_int = 1;
 /// For qemu: `arguments` are `count` strings.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn qemu_plugin_install(id: u64, _: *const c_void, count: c_int, arguments: *const *const c_char) -> c_int {
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: u64,
+    _: *const c_void,
+    count: c_int,
+    arguments: *const *const c_char,
+) -> c_int {
     let arguments = (0..count.unsigned_abs() as usize).map(|index| {
         // SAFETY: the caller's promise.
         let text = unsafe { CStr::from_ptr(*arguments.add(index)) };
@@ -56,20 +61,27 @@ pub unsafe extern "C" fn qemu_plugin_install(id: u64, _: *const c_void, count: c
 }
 
 fn install(id: u64, arguments: impl Iterator<Item = String>) -> Result<(), String> {
-    let mut world = None;
+    let mut lab = None;
     let mut seed = 0;
     for argument in arguments {
         match argument.split_once('=') {
-            Some(("world", path)) => world = Some(path.to_owned()),
-            Some(("seed", number)) => seed = number.parse().map_err(|_| format!("seed={number} is not a number"))?,
-            _ => return Err(format!("the plugin has no argument {argument}: it has world=FILE and seed=NUMBER")),
+            Some(("lab", path)) => lab = Some(path.to_owned()),
+            Some(("seed", number)) => {
+                seed = number.parse().map_err(|_| format!("seed={number} is not a number"))?
+            }
+            _ => {
+                return Err(format!(
+                    "the plugin has no argument {argument}: it has lab=FILE and seed=NUMBER"
+                ));
+            }
         }
     }
-    let path = world.ok_or("the plugin needs world=FILE, which `heddle lab` makes")?;
-    let file = OpenOptions::new().read(true).write(true).open(&path).map_err(|why| format!("{path}: {why}"))?;
-    let mapping = Mapping::new(Some(&file)).map_err(|why| format!("{path}: {why}"))?;
-    // SAFETY: the supervisor has made the world before it started a program; its mark is never written again.
-    if !unsafe { (*mapping.world()).is_whole() } {
+    let path = lab.ok_or("the plugin needs lab=FILE, which `heddle lab` makes")?;
+    let file =
+        OpenOptions::new().read(true).write(true).open(&path).map_err(|why| format!("{path}: {why}"))?;
+    let mapping = LabMemory::new(Some(&file)).map_err(|why| format!("{path}: {why}"))?;
+    // SAFETY: the supervisor has made the lab before it started a program; its mark is never written again.
+    if !unsafe { (*mapping.lab()).is_whole() } {
         return Err(format!("{path} is not a machine of this version of the lab"));
     }
     let qemu = qemu::interface()?;

@@ -1,7 +1,7 @@
-//! Names of cache lines. Memory that processes share has one name in all of them: the object's number and the place in it.
+//! LineNames of cache lines. Memory that processes share has one name in all of them: the object's number and the place in it.
 
-use heddle_lab::thread::Names;
-use heddle_lab::world::World;
+use heddle_lab::shared::SharedLab;
+use heddle_lab::thread::LineNames;
 use std::fs;
 
 /// A shared mapping.
@@ -16,7 +16,7 @@ struct Range {
 /// The mappings of this process.
 #[derive(Debug)]
 pub(crate) struct Mappings {
-    world: *mut World,
+    lab: *mut SharedLab,
     /// The process's number, in the names of what is its own.
     process: u64,
     ranges: Vec<Range>,
@@ -27,8 +27,8 @@ pub(crate) struct Mappings {
 const SHARED: u64 = 1 << 63;
 
 impl Mappings {
-    pub(crate) fn new(world: *mut World, process: u32) -> Self {
-        Self { world, process: u64::from(process) + 1, ranges: Vec::new(), stale: true }
+    pub(crate) fn new(lab: *mut SharedLab, process: u32) -> Self {
+        Self { lab, process: u64::from(process) + 1, ranges: Vec::new(), stale: true }
     }
 
     /// The process has mapped or unmapped something.
@@ -67,13 +67,13 @@ impl Mappings {
             return None;
         }
         // SAFETY: a thread that names a line holds the token.
-        let object = unsafe { (*self.world).object(device, inode) }?;
+        let object = unsafe { (*self.lab).object(device, inode) }?;
         let first = SHARED | object << 48 | offset >> 6;
         Some(Range { from: hexadecimal(from)?, to: hexadecimal(to)?, first })
     }
 }
 
-impl Names for Mappings {
+impl LineNames for Mappings {
     fn name(&mut self, address: u64) -> u64 {
         if self.stale {
             self.read();

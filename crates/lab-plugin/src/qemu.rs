@@ -9,7 +9,7 @@ pub(crate) type PluginId = u64;
 
 /// A block of instructions under translation.
 #[repr(C)]
-pub(crate) struct Block {
+pub(crate) struct TranslationBlock {
     opaque: [u8; 0],
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Instruction {
 
 pub(crate) type OnExecution = unsafe extern "C" fn(u32, *mut c_void);
 pub(crate) type OnMemory = unsafe extern "C" fn(u32, u32, u64, *mut c_void);
-pub(crate) type OnTranslation = unsafe extern "C" fn(PluginId, *mut Block);
+pub(crate) type OnTranslation = unsafe extern "C" fn(PluginId, *mut TranslationBlock);
 pub(crate) type OnCall = unsafe extern "C" fn(PluginId, u32, i64, u64, u64, u64, u64, u64, u64, u64, u64);
 pub(crate) type OnReturn = unsafe extern "C" fn(PluginId, u32, i64, i64);
 
@@ -59,13 +59,13 @@ macro_rules! interface {
 
 interface! {
     register_vcpu_tb_trans_cb: fn(PluginId, OnTranslation);
-    register_vcpu_tb_exec_cb: fn(*mut Block, OnExecution, i32, *mut c_void);
+    register_vcpu_tb_exec_cb: fn(*mut TranslationBlock, OnExecution, i32, *mut c_void);
     register_vcpu_insn_exec_cb: fn(*mut Instruction, OnExecution, i32, *mut c_void);
     register_vcpu_mem_cb: fn(*mut Instruction, OnMemory, i32, i32, *mut c_void);
     register_vcpu_syscall_cb: fn(PluginId, OnCall);
     register_vcpu_syscall_ret_cb: fn(PluginId, OnReturn);
-    tb_n_insns: fn(*const Block) -> usize;
-    tb_get_insn: fn(*const Block, usize) -> *mut Instruction;
+    tb_n_insns: fn(*const TranslationBlock) -> usize;
+    tb_get_insn: fn(*const TranslationBlock, usize) -> *mut Instruction;
     insn_data: fn(*const Instruction) -> *const u8;
     insn_vaddr: fn(*const Instruction) -> u64;
     insn_size: fn(*const Instruction) -> usize;
@@ -75,7 +75,7 @@ interface! {
 ///
 /// # Errors
 ///
-/// Names the first that this qemu lacks.
+/// LineNames the first that this qemu lacks.
 pub(crate) fn interface() -> Result<&'static Interface, String> {
     static INTERFACE: OnceLock<Result<Interface, String>> = OnceLock::new();
     INTERFACE.get_or_init(Interface::look_up).as_ref().map_err(Clone::clone)

@@ -31,11 +31,16 @@ unsafe fn list<'a>(strings: Strings) -> Vec<&'a CStr> {
         return Vec::new();
     }
     // SAFETY: the caller's promise.
-    (0..).map(|index| unsafe { *strings.add(index) }).take_while(|text| !text.is_null()).map(|text| unsafe { CStr::from_ptr(text) }).collect()
+    (0..)
+        .map(|index| unsafe { *strings.add(index) })
+        .take_while(|text| !text.is_null())
+        .map(|text| unsafe { CStr::from_ptr(text) })
+        .collect()
 }
 
 fn variable(environment: &[&CStr], name: &str) -> Option<OsString> {
-    let find = |text: &&CStr| text.to_bytes().strip_prefix(name.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec);
+    let find =
+        |text: &&CStr| text.to_bytes().strip_prefix(name.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec);
     environment.iter().find_map(find).map(OsString::from_vec)
 }
 
@@ -45,7 +50,10 @@ fn interpreter(script: &Path) -> Option<(PathBuf, Option<OsString>)> {
     let read = File::open(script).ok()?.read(&mut begin).ok()?;
     let line = begin[..read].strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let text = String::from_utf8_lossy(line).into_owned();
-    let (program, argument) = text.trim().split_once([' ', '\t']).map_or((text.trim(), None), |(program, argument)| (program, Some(argument.trim())));
+    let (program, argument) = text
+        .trim()
+        .split_once([' ', '\t'])
+        .map_or((text.trim(), None), |(program, argument)| (program, Some(argument.trim())));
     Some((PathBuf::from(program), argument.map(OsString::from)))
 }
 
@@ -56,14 +64,17 @@ fn interpreter(script: &Path) -> Option<(PathBuf, Option<OsString>)> {
 /// As for `execve`.
 unsafe fn on_machine(file: *const c_char, arguments: Strings, environment: Strings) -> Option<Command> {
     // SAFETY: the caller's promise.
-    let (file, arguments, environment) = unsafe { (CStr::from_ptr(file), list(arguments), list(environment)) };
+    let (file, arguments, environment) =
+        unsafe { (CStr::from_ptr(file), list(arguments), list(environment)) };
     let places = Places::read(|name| variable(&environment, name))?;
     RANK_VARIABLES.iter().find_map(|name| variable(&environment, name))?;
-    let program = find_program(OsStr::from_bytes(file.to_bytes()), variable(&environment, "PATH").as_deref())?;
+    let program =
+        find_program(OsStr::from_bytes(file.to_bytes()), variable(&environment, "PATH").as_deref())?;
     if program == places.qemu {
         return None;
     }
-    let mut arguments: Vec<OsString> = arguments.iter().map(|text| OsStr::from_bytes(text.to_bytes()).to_owned()).collect();
+    let mut arguments: Vec<OsString> =
+        arguments.iter().map(|text| OsStr::from_bytes(text.to_bytes()).to_owned()).collect();
     let mut program = program;
     if let Some((interpreter, argument)) = interpreter(&program) {
         let script = std::mem::replace(&mut program, interpreter);
@@ -75,7 +86,11 @@ unsafe fn on_machine(file: *const c_char, arguments: Strings, environment: Strin
     }
     let text = |text: OsString| CString::new(text.into_vec()).ok();
     let arguments: Vec<CString> = places.command(&program, &arguments).into_iter().filter_map(text).collect();
-    let kept: Vec<CString> = environment.iter().filter(|text| !text.to_bytes().starts_with(b"LD_PRELOAD=")).map(|text| (*text).to_owned()).collect();
+    let kept: Vec<CString> = environment
+        .iter()
+        .filter(|text| !text.to_bytes().starts_with(b"LD_PRELOAD="))
+        .map(|text| (*text).to_owned())
+        .collect();
     let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
     let command = Command {
         program: arguments[0].clone(),
@@ -113,7 +128,9 @@ unsafe fn execute(name: &CStr, file: *const c_char, arguments: Strings, environm
     // SAFETY: the caller's promise.
     match unsafe { on_machine(file, arguments, environment) } {
         // SAFETY: the command lives until the call is over.
-        Some(command) => unsafe { next(command.program.as_ptr(), command.arguments.as_ptr(), command.environment.as_ptr()) },
+        Some(command) => unsafe {
+            next(command.program.as_ptr(), command.arguments.as_ptr(), command.environment.as_ptr())
+        },
         // SAFETY: the caller's promise.
         None => unsafe { next(file, arguments, environment) },
     }
@@ -126,7 +143,11 @@ unsafe fn execute(name: &CStr, file: *const c_char, arguments: Strings, environm
 /// As there.
 // SAFETY: it stands before the C library's function on purpose, and does what that does.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn execve(file: *const c_char, arguments: Strings, environment: Strings) -> c_int {
+pub(crate) unsafe extern "C" fn execve(
+    file: *const c_char,
+    arguments: Strings,
+    environment: Strings,
+) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { execute(c"execve", file, arguments, environment) }
 }
@@ -138,7 +159,11 @@ pub(crate) unsafe extern "C" fn execve(file: *const c_char, arguments: Strings, 
 /// As there.
 // SAFETY: as for `execve`.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn execvpe(file: *const c_char, arguments: Strings, environment: Strings) -> c_int {
+pub(crate) unsafe extern "C" fn execvpe(
+    file: *const c_char,
+    arguments: Strings,
+    environment: Strings,
+) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { execute(c"execvpe", file, arguments, environment) }
 }
@@ -167,7 +192,14 @@ pub(crate) unsafe extern "C" fn execvp(file: *const c_char, arguments: Strings) 
     unsafe { execute(c"execvpe", file, arguments, surroundings()) }
 }
 
-type Spawn = unsafe extern "C" fn(*mut libc::pid_t, *const c_char, *const c_void, *const c_void, Strings, Strings) -> c_int;
+type Spawn = unsafe extern "C" fn(
+    *mut libc::pid_t,
+    *const c_char,
+    *const c_void,
+    *const c_void,
+    Strings,
+    Strings,
+) -> c_int;
 
 /// # Safety
 ///
@@ -187,7 +219,14 @@ unsafe fn spawn(
     match unsafe { on_machine(file, arguments, environment) } {
         // SAFETY: the command lives until the call is over.
         Some(command) => unsafe {
-            next(pid, command.program.as_ptr(), actions, attributes, command.arguments.as_ptr(), command.environment.as_ptr())
+            next(
+                pid,
+                command.program.as_ptr(),
+                actions,
+                attributes,
+                command.arguments.as_ptr(),
+                command.environment.as_ptr(),
+            )
         },
         // SAFETY: the caller's promise.
         None => unsafe { next(pid, file, actions, attributes, arguments, environment) },

@@ -4,8 +4,10 @@
 /// Otherwise it would throw all code away at the first thread's birth, and wait for a thread that waits for the token inside of it.
 extern "C" fn share() {
     // SAFETY: a new mapping, at an address that the system chooses.
-    unsafe { libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0) };
-    if std::env::var_os("HEDDLELAB_WORLD").is_some() {
+    unsafe {
+        libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0)
+    };
+    if std::env::var_os("HEDDLELAB_SIMULATION").is_some() {
         die_with_parent();
     }
 }

@@ -4,12 +4,12 @@
 //! block changes the registers that it is made of.
 
 use crate::callbacks;
-use crate::qemu::{self, Block as QemuBlock, NO_REGISTERS, PluginId, READS_AND_WRITES};
+use crate::qemu::{self, NO_REGISTERS, PluginId, READS_AND_WRITES, TranslationBlock};
 use heddle_lab::thread::Site;
+use heddle_platform::atomic::AtomicBool;
 use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::AtomicBool;
 
 /// A block.
 #[derive(Debug)]
@@ -60,20 +60,27 @@ impl Address {
 /// # Safety
 ///
 /// For qemu.
-pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut QemuBlock) {
+pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut TranslationBlock) {
     let qemu = qemu::interface().expect("it was there when the plugin was loaded");
     // SAFETY: the caller's block; indices are below the number of its instructions.
-    let handles: Vec<_> = unsafe { (0..(qemu.tb_n_insns)(block)).map(|index| (qemu.tb_get_insn)(block, index)).collect() };
+    let handles: Vec<_> =
+        unsafe { (0..(qemu.tb_n_insns)(block)).map(|index| (qemu.tb_get_insn)(block, index)).collect() };
     let meets: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     // SAFETY: the process was made when the plugin was loaded. Costs do not change.
-    let costs = unsafe { crate::guest::world().costs };
-    let mut translated = Block { at: 0, instructions: handles.len() as u64, cost: 0, meets, stores: Vec::new() };
+    let costs = unsafe { crate::guest::lab().costs };
+    let mut translated =
+        Block { at: 0, instructions: handles.len() as u64, cost: 0, meets, stores: Vec::new() };
     let mut information = InstructionInfoFactory::new();
     let mut changed = Changed::default();
     let mut was_timestamp = false;
     for handle in handles {
         // SAFETY: the instruction is the block's.
-        let (at, bytes) = unsafe { ((qemu.insn_vaddr)(handle), std::slice::from_raw_parts((qemu.insn_data)(handle), (qemu.insn_size)(handle))) };
+        let (at, bytes) = unsafe {
+            (
+                (qemu.insn_vaddr)(handle),
+                std::slice::from_raw_parts((qemu.insn_data)(handle), (qemu.insn_size)(handle)),
+            )
+        };
         if translated.at == 0 {
             translated.at = at;
         }
@@ -83,7 +90,14 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut QemuBloc
         let info = information.info(&instruction);
         if was_timestamp {
             // SAFETY: a callback of the right type.
-            unsafe { (qemu.register_vcpu_insn_exec_cb)(handle, callbacks::AFTER_TIMESTAMP, NO_REGISTERS, ptr::null_mut()) };
+            unsafe {
+                (qemu.register_vcpu_insn_exec_cb)(
+                    handle,
+                    callbacks::AFTER_TIMESTAMP,
+                    NO_REGISTERS,
+                    ptr::null_mut(),
+                )
+            };
         }
         was_timestamp = matches!(instruction.mnemonic(), Mnemonic::Rdtsc | Mnemonic::Rdtscp);
         translated.cost += costs.instruction;
@@ -97,11 +111,20 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut QemuBloc
             Mnemonic::Rdtsc | Mnemonic::Rdtscp => {
                 translated.cost += costs.timestamp;
                 // SAFETY: as above.
-                unsafe { (qemu.register_vcpu_insn_exec_cb)(handle, callbacks::BEFORE_TIMESTAMP, NO_REGISTERS, ptr::null_mut()) };
+                unsafe {
+                    (qemu.register_vcpu_insn_exec_cb)(
+                        handle,
+                        callbacks::BEFORE_TIMESTAMP,
+                        NO_REGISTERS,
+                        ptr::null_mut(),
+                    )
+                };
             }
             _ if is_locked(&instruction) => {
                 // SAFETY: as above.
-                unsafe { (qemu.register_vcpu_insn_exec_cb)(handle, callbacks::before_locked, NO_REGISTERS, data) };
+                unsafe {
+                    (qemu.register_vcpu_insn_exec_cb)(handle, callbacks::before_locked, NO_REGISTERS, data)
+                };
                 watch(callbacks::on_locked);
             }
             _ => {
@@ -116,11 +139,19 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut QemuBloc
     }
     let translated = Box::leak(Box::new(translated));
     // SAFETY: a callback of the right type, with a block that stays.
-    unsafe { (qemu.register_vcpu_tb_exec_cb)(block, callbacks::ON_BLOCK, NO_REGISTERS, ptr::from_mut(translated).cast()) };
+    unsafe {
+        (qemu.register_vcpu_tb_exec_cb)(
+            block,
+            callbacks::ON_BLOCK,
+            NO_REGISTERS,
+            ptr::from_mut(translated).cast(),
+        )
+    };
 }
 
 fn is_locked(instruction: &Instruction) -> bool {
-    let exchanges = instruction.mnemonic() == Mnemonic::Xchg && (0..2).any(|operand| instruction.op_kind(operand) == iced_x86::OpKind::Memory);
+    let exchanges = instruction.mnemonic() == Mnemonic::Xchg
+        && (0..2).any(|operand| instruction.op_kind(operand) == iced_x86::OpKind::Memory);
     instruction.has_lock_prefix() || exchanges || matches!(instruction.mnemonic(), Mnemonic::Mfence)
 }
 
@@ -147,19 +178,26 @@ impl Changed {
 
     /// How the address of the instruction's memory is made, if no register in it has changed.
     fn address(&self, instruction: &Instruction) -> Option<Address> {
-        let has_memory = (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == iced_x86::OpKind::Memory);
-        let is_plain = matches!(instruction.segment_prefix(), Register::None | Register::DS | Register::SS | Register::ES | Register::CS);
+        let has_memory = (0..instruction.op_count())
+            .any(|operand| instruction.op_kind(operand) == iced_x86::OpKind::Memory);
+        let is_plain = matches!(
+            instruction.segment_prefix(),
+            Register::None | Register::DS | Register::SS | Register::ES | Register::CS
+        );
         if !has_memory || !is_plain {
             return None;
         }
-        let mut address = Address { base: None, index: None, displacement: instruction.memory_displacement64() };
+        let mut address =
+            Address { base: None, index: None, displacement: instruction.memory_displacement64() };
         match instruction.memory_base() {
             Register::None | Register::RIP => {}
             base => address.base = Some(self.unchanged(base)?),
         }
         match instruction.memory_index() {
             Register::None => {}
-            index => address.index = Some((self.unchanged(index)?, u64::from(instruction.memory_index_scale()))),
+            index => {
+                address.index = Some((self.unchanged(index)?, u64::from(instruction.memory_index_scale())))
+            }
         }
         Some(address)
     }

@@ -1,7 +1,7 @@
 //! Which core a thread is on: affinity, restartable sequences, `membarrier`, `sched_yield`.
 
 use super::{Caller, error, read, write};
-use heddle_lab::world::{CORES, State};
+use heddle_lab::shared::{CORES, State};
 use std::ptr::NonNull;
 
 /// What `membarrier` can do: all that a program may ask for.
@@ -11,9 +11,9 @@ const RSEQ_UNREGISTER: u64 = 1;
 /// True if the call was about cores.
 pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
     match number {
-        libc::SYS_sched_yield => caller.guest.thread.yield_core(caller.world),
+        libc::SYS_sched_yield => caller.guest.thread.yield_core(caller.lab),
         libc::SYS_sched_setaffinity => {
-            let price = caller.world.costs.system_call;
+            let price = caller.lab.costs.system_call;
             caller.pay(price);
             restrict(caller);
         }
@@ -31,12 +31,12 @@ fn restrict(caller: &mut Caller<'_>) {
         // SAFETY: the program's address.
         *word = unsafe { read(address + index as u64 * 8) };
     }
-    let cores = caller.world.layout.cores;
+    let cores = caller.lab.layout.cores;
     let has_core = (0..cores).any(|core| allowed[core as usize / 64] >> (core % 64) & 1 != 0);
     if !has_core {
         return caller.answer(error(libc::EINVAL));
     }
-    caller.guest.thread.restrict(caller.world, allowed);
+    caller.guest.thread.restrict(caller.lab, allowed);
     caller.answer(0);
 }
 
@@ -46,20 +46,20 @@ fn barrier(caller: &mut Caller<'_>) {
     if command == 0 {
         return caller.answer(COMMANDS);
     }
-    let price = caller.world.costs.barrier;
+    let price = caller.lab.costs.barrier;
     caller.pay(price);
-    let interrupted = caller.world.costs.interrupted;
-    let (used, mine) = (caller.world.used, caller.guest.thread.slot);
+    let interrupted = caller.lab.costs.interrupted;
+    let (used, mine) = (caller.lab.used, caller.guest.thread.slot);
     for slot in (0..used).filter(|slot| *slot != mine) {
-        let thread = &caller.world.slots[slot as usize];
+        let thread = &caller.lab.slots[slot as usize];
         let is_meant = flags & 1 == 0 || u64::from(thread.core) == core;
         if thread.state == State::Running && thread.pid == caller.process.pid && is_meant {
-            caller.world.clocks[slot as usize] += interrupted;
+            caller.lab.clocks[slot as usize] += interrupted;
         }
     }
     caller.answer(0);
-    let slack = caller.world.slack;
-    caller.guest.thread.look_around(caller.world, slack);
+    let slack = caller.lab.slack;
+    caller.guest.thread.look_around(caller.lab, slack);
 }
 
 /// Tells the program which core it is on, where it asks by its restartable sequence.
@@ -86,17 +86,17 @@ pub(super) fn after(caller: &mut Caller<'_>, number: i64) {
             }
             if node != 0 {
                 // SAFETY: the program's address.
-                unsafe { write(node, caller.world.layout.socket_of(mine)) };
+                unsafe { write(node, caller.lab.layout.socket_of(mine)) };
             }
         }
         libc::SYS_sched_getaffinity => {
             let [_, bytes, address, ..] = caller.guest.call.arguments;
-            let cores = u64::from(caller.world.layout.cores);
+            let cores = u64::from(caller.lab.layout.cores);
             let needed = cores.div_ceil(64) * 8;
             if bytes < needed {
                 return caller.answer(error(libc::EINVAL));
             }
-            let allowed = caller.world.slots[caller.guest.thread.slot as usize].allowed;
+            let allowed = caller.lab.slots[caller.guest.thread.slot as usize].allowed;
             for index in 0..needed / 8 {
                 let there = cores - index * 64;
                 let mask = if there >= 64 { u64::MAX } else { (1 << there) - 1 };

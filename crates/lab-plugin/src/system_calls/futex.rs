@@ -1,9 +1,9 @@
 //! Futexes.
 
 use super::{Caller, error, read, time};
-use heddle_lab::thread::{Ended, Names, Site};
-use heddle_lab::world::{Access, NEVER};
-use std::sync::atomic::AtomicBool;
+use heddle_lab::shared::{Access, NEVER};
+use heddle_lab::thread::{Ended, LineNames, Site};
+use heddle_platform::atomic::AtomicBool;
 
 static NOT_MET: AtomicBool = AtomicBool::new(true);
 /// The kernel's use of a futex's word.
@@ -14,14 +14,16 @@ pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
     if number != libc::SYS_futex {
         return false;
     }
-    let price = caller.world.costs.system_call;
+    let price = caller.lab.costs.system_call;
     caller.pay(price);
     let [address, operation, value, ..] = caller.guest.call.arguments;
     let value = value as u32;
     touch(caller, address);
     let operation = operation as i32 & libc::FUTEX_CMD_MASK;
     let result = match operation {
-        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(caller, address, value, operation == libc::FUTEX_WAIT_BITSET),
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            wait(caller, address, value, operation == libc::FUTEX_WAIT_BITSET)
+        }
         libc::FUTEX_WAKE => wake(caller, address, value, u32::MAX),
         libc::FUTEX_WAKE_BITSET => {
             let bits = caller.argument(5) as u32;
@@ -30,7 +32,9 @@ pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
         // All are woken instead, which a waiter must be prepared for.
         libc::FUTEX_REQUEUE => wake(caller, address, u32::MAX, u32::MAX),
         // SAFETY: the program's address.
-        libc::FUTEX_CMP_REQUEUE if unsafe { read::<u32>(address) } == caller.argument(5) as u32 => wake(caller, address, u32::MAX, u32::MAX),
+        libc::FUTEX_CMP_REQUEUE if unsafe { read::<u32>(address) } == caller.argument(5) as u32 => {
+            wake(caller, address, u32::MAX, u32::MAX)
+        }
         libc::FUTEX_CMP_REQUEUE => error(libc::EAGAIN),
         _ => error(libc::ENOSYS),
     };
@@ -41,8 +45,8 @@ pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
 /// The kernel reads and locks the word's line, as a locked instruction does.
 fn touch(caller: &mut Caller<'_>, address: u64) {
     let names = &mut caller.process.names;
-    caller.guest.thread.before_locked(caller.world, names, Some(address), &KERNEL);
-    caller.guest.thread.access(caller.world, names, address, Access::Locked, &KERNEL);
+    caller.guest.thread.before_locked(caller.lab, names, Some(address), &KERNEL);
+    caller.guest.thread.access(caller.lab, names, address, Access::Locked, &KERNEL);
 }
 
 /// The name of a futex's word: the same in all processes that share it.
@@ -65,7 +69,7 @@ fn wait(caller: &mut Caller<'_>, address: u64, value: u32, has_bits: bool) -> i6
     }
     let bits = if has_bits { caller.argument(5) as u32 } else { u32::MAX };
     let word = word(caller, address);
-    match caller.guest.thread.sleep(caller.world, word, bits, deadline) {
+    match caller.guest.thread.sleep(caller.lab, word, bits, deadline) {
         Ended::Come => 0,
         Ended::TimeOver => error(libc::ETIMEDOUT),
     }
@@ -73,5 +77,5 @@ fn wait(caller: &mut Caller<'_>, address: u64, value: u32, has_bits: bool) -> i6
 
 pub(super) fn wake(caller: &mut Caller<'_>, address: u64, most: u32, bits: u32) -> i64 {
     let word = word(caller, address);
-    i64::from(caller.guest.thread.wake(caller.world, word, bits, most))
+    i64::from(caller.guest.thread.wake(caller.lab, word, bits, most))
 }

@@ -34,15 +34,15 @@ pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
         libc::SYS_set_tid_address => caller.guest.tid_address = caller.argument(0),
         libc::SYS_exit => end_thread(caller),
         libc::SYS_exit_group => {
-            let (process, world) = (&mut *caller.process, &mut *caller.world);
-            caller.guest.thread.count(world);
-            world.clocks[caller.guest.thread.slot as usize] = caller.guest.thread.clock;
-            world.now = world.now.max(caller.guest.thread.clock);
-            world.end_process(process.pid);
-            world.hand_on();
+            let (process, lab) = (&mut *caller.process, &mut *caller.lab);
+            caller.guest.thread.count(lab);
+            lab.clocks[caller.guest.thread.slot as usize] = caller.guest.thread.clock;
+            lab.now = lab.now.max(caller.guest.thread.clock);
+            lab.end_process(process.pid);
+            lab.hand_on();
         }
         libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
-            let price = 10 * caller.world.costs.system_call;
+            let price = 10 * caller.lab.costs.system_call;
             caller.pay(price);
         }
         _ => return false,
@@ -57,7 +57,7 @@ fn end_thread(caller: &mut Caller<'_>) {
         unsafe { write(word, 0_u32) };
         futex::wake(caller, word, u32::MAX, u32::MAX);
     }
-    caller.guest.thread.end(caller.world);
+    caller.guest.thread.end(caller.lab);
 }
 
 pub(super) fn after(caller: &mut Caller<'_>, number: i64, result: i64) {
@@ -79,8 +79,14 @@ pub(super) fn after(caller: &mut Caller<'_>, number: i64, result: i64) {
             }
         }
         libc::SYS_mmap if caller.argument(3) as i32 & libc::MAP_SHARED != 0 => caller.process.names.forget(),
-        libc::SYS_mmap if result > 0 && caller.process.names.touches(result.cast_unsigned(), caller.argument(1)) => caller.process.names.forget(),
-        libc::SYS_munmap if caller.process.names.touches(caller.argument(0), caller.argument(1)) => caller.process.names.forget(),
+        libc::SYS_mmap
+            if result > 0 && caller.process.names.touches(result.cast_unsigned(), caller.argument(1)) =>
+        {
+            caller.process.names.forget()
+        }
+        libc::SYS_munmap if caller.process.names.touches(caller.argument(0), caller.argument(1)) => {
+            caller.process.names.forget()
+        }
         libc::SYS_mremap | libc::SYS_shmat | libc::SYS_shmdt => caller.process.names.forget(),
         libc::SYS_process_vm_readv | libc::SYS_process_vm_writev => copy_between(caller, number),
         _ => {}
@@ -106,7 +112,8 @@ fn begin_thread(caller: &mut Caller<'_>, number: i64) {
 fn draw(caller: &mut Caller<'_>) -> u8 {
     let process = &mut *caller.process;
     process.drawn += 1;
-    let mixed = (process.seed ^ u64::from(process.number) << 32 ^ process.drawn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed =
+        (process.seed ^ u64::from(process.number) << 32 ^ process.drawn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ mixed >> 32).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 56) as u8
 }
 
@@ -115,7 +122,11 @@ fn copy_between(caller: &mut Caller<'_>, number: i64) {
     let [a0, a1, a2, a3, a4, a5] = caller.guest.call.arguments;
     // SAFETY: the program's own call.
     let moved = unsafe { libc::syscall(number, a0, a1, a2, a3, a4, a5) };
-    let result = if moved < 0 { error(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)) } else { moved };
+    let result = if moved < 0 {
+        error(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+    } else {
+        moved
+    };
     caller.answer(result);
     // A copy by the kernel: a tenth of a nanosecond per byte.
     caller.pay(moved.max(0).unsigned_abs() * 100);

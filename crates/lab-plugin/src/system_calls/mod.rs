@@ -20,13 +20,13 @@ mod waits;
 
 use crate::guest::{self, Guest, Process};
 use crate::qemu::PluginId;
-use heddle_lab::world::World;
+use heddle_lab::shared::SharedLab;
 
 /// What a callback about a system call works with: the running thread, its process, the machine.
 struct Caller<'a> {
     guest: &'a mut Guest,
     process: &'a mut Process,
-    world: &'a mut World,
+    lab: &'a mut SharedLab,
 }
 
 impl Caller<'_> {
@@ -35,7 +35,7 @@ impl Caller<'_> {
             guest::arrive(vcpu);
         }
         // SAFETY: the calling thread runs, so it holds the token.
-        unsafe { Self { guest: guest::current(), process: guest::process(), world: guest::world() } }
+        unsafe { Self { guest: guest::current(), process: guest::process(), lab: guest::lab() } }
     }
 
     /// The call costs `price`.
@@ -90,14 +90,14 @@ pub(crate) unsafe extern "C" fn on_call(
     caller.guest.call.arguments = [a0, a1, a2, a3, a4, a5];
     life::check_once(&caller);
     caller.guest.thread.wait_drained();
-    caller.world.slots[caller.guest.thread.slot as usize].counts.system_calls += 1;
+    caller.lab.slots[caller.guest.thread.slot as usize].counts.system_calls += 1;
     let is_done = time::before(&mut caller, number)
         || futex::before(&mut caller, number)
         || cores::before(&mut caller, number)
         || life::before(&mut caller, number)
         || waits::before(&mut caller, number);
     if !is_done {
-        let price = caller.world.costs.system_call;
+        let price = caller.lab.costs.system_call;
         caller.pay(price);
     }
     // Another thread may have had its turn. One that has ended is nobody's.

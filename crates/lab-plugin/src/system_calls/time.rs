@@ -8,7 +8,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// The time that the thread is told, in nanoseconds.
 fn now(caller: &mut Caller<'_>) -> u64 {
-    BEGINNING + caller.guest.thread.tell(caller.world) / 1000
+    BEGINNING + caller.guest.thread.tell(caller.lab) / 1000
 }
 
 /// When a wait's `timespec` at `address` is over, on the thread's clock.
@@ -29,7 +29,7 @@ pub(super) fn after(caller: &Caller<'_>, nanoseconds: i128) -> u64 {
 pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
     match number {
         libc::SYS_clock_gettime | libc::SYS_gettimeofday | libc::SYS_time => {
-            let price = caller.world.costs.clock;
+            let price = caller.lab.costs.clock;
             caller.pay(price);
         }
         libc::SYS_nanosleep => sleep(caller, 0, false),
@@ -43,11 +43,11 @@ pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
 }
 
 fn sleep(caller: &mut Caller<'_>, argument: usize, is_absolute: bool) {
-    let price = caller.world.costs.system_call;
+    let price = caller.lab.costs.system_call;
     caller.pay(price);
     let address = caller.argument(argument);
     let deadline = deadline(caller, address, is_absolute);
-    caller.guest.thread.sleep_until(caller.world, deadline);
+    caller.guest.thread.sleep_until(caller.lab, deadline);
 }
 
 /// Replaces the times that the host has told.
@@ -58,15 +58,26 @@ pub(super) fn after_call(caller: &mut Caller<'_>, number: i64, result: i64) {
     match number {
         libc::SYS_clock_gettime => {
             let [clock, address, ..] = caller.guest.call.arguments;
-            let is_wall = matches!(clock as i32, libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC | libc::CLOCK_MONOTONIC_RAW | libc::CLOCK_BOOTTIME)
-                || clock as i32 > libc::CLOCK_MONOTONIC_RAW;
+            let is_wall = matches!(
+                clock as i32,
+                libc::CLOCK_REALTIME
+                    | libc::CLOCK_MONOTONIC
+                    | libc::CLOCK_MONOTONIC_RAW
+                    | libc::CLOCK_BOOTTIME
+            ) || clock as i32 > libc::CLOCK_MONOTONIC_RAW;
             let time = now(caller) - if is_wall { 0 } else { BEGINNING };
             // SAFETY: the program's address, to which the host has written.
-            unsafe { write(address, libc::timespec { tv_sec: (time / SECOND) as i64, tv_nsec: (time % SECOND) as i64 }) };
+            unsafe {
+                write(
+                    address,
+                    libc::timespec { tv_sec: (time / SECOND) as i64, tv_nsec: (time % SECOND) as i64 },
+                )
+            };
         }
         libc::SYS_gettimeofday if caller.argument(0) != 0 => {
             let time = now(caller);
-            let time = libc::timeval { tv_sec: (time / SECOND) as i64, tv_usec: (time % SECOND / 1000) as i64 };
+            let time =
+                libc::timeval { tv_sec: (time / SECOND) as i64, tv_usec: (time % SECOND / 1000) as i64 };
             // SAFETY: as above.
             unsafe { write(caller.argument(0), time) };
         }

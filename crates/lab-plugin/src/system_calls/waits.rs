@@ -4,17 +4,17 @@
 //! is over, the host is given nothing to wait for.
 
 use super::{Caller, read, time, write};
+use heddle_lab::shared::NEVER;
 use heddle_lab::thread::Ended;
-use heddle_lab::world::NEVER;
 use std::ptr;
 
 /// True if the call was one that may wait.
 pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
     let Some(wait) = Wait::of(caller, number) else { return false };
-    let price = caller.world.costs.system_call;
+    let price = caller.lab.costs.system_call;
     caller.pay(price);
     let deadline = wait.deadline(caller);
-    let ended = caller.guest.thread.wait_outside(caller.world, deadline, || wait.has_come());
+    let ended = caller.guest.thread.wait_outside(caller.lab, deadline, || wait.has_come());
     if ended == Ended::TimeOver {
         wait.hurry(caller);
     }
@@ -52,7 +52,9 @@ impl Wait {
             (flags >= 0 && flags & libc::O_NONBLOCK == 0).then_some(Self::Descriptor(a0 as i32, events))
         };
         match number {
-            libc::SYS_read | libc::SYS_readv | libc::SYS_accept | libc::SYS_accept4 => descriptor(libc::POLLIN),
+            libc::SYS_read | libc::SYS_readv | libc::SYS_accept | libc::SYS_accept4 => {
+                descriptor(libc::POLLIN)
+            }
             libc::SYS_recvfrom if a3 as i32 & libc::MSG_DONTWAIT == 0 => descriptor(libc::POLLIN),
             libc::SYS_recvmsg if a2 as i32 & libc::MSG_DONTWAIT == 0 => descriptor(libc::POLLIN),
             libc::SYS_write | libc::SYS_writev => descriptor(libc::POLLOUT),
@@ -60,16 +62,24 @@ impl Wait {
             libc::SYS_sendmsg if a2 as i32 & libc::MSG_DONTWAIT == 0 => descriptor(libc::POLLOUT),
             libc::SYS_poll => Some(Self::Poll { list: a0, count: a1, limit: Limit::Milliseconds(a2 as i32) }),
             libc::SYS_ppoll => Some(Self::Poll { list: a0, count: a1, limit: Limit::Timespec(a2) }),
-            libc::SYS_select => Some(Self::Select { count: a0, sets: [a1, a2, a3], limit: Limit::Timeval(a4) }),
-            libc::SYS_pselect6 => Some(Self::Select { count: a0, sets: [a1, a2, a3], limit: Limit::Timespec(a4) }),
-            libc::SYS_epoll_wait | libc::SYS_epoll_pwait => Some(Self::Epoll(a0 as i32, Limit::Milliseconds(a3 as i32))),
+            libc::SYS_select => {
+                Some(Self::Select { count: a0, sets: [a1, a2, a3], limit: Limit::Timeval(a4) })
+            }
+            libc::SYS_pselect6 => {
+                Some(Self::Select { count: a0, sets: [a1, a2, a3], limit: Limit::Timespec(a4) })
+            }
+            libc::SYS_epoll_wait | libc::SYS_epoll_pwait => {
+                Some(Self::Epoll(a0 as i32, Limit::Milliseconds(a3 as i32)))
+            }
             libc::SYS_wait4 if a2 as i32 & libc::WNOHANG == 0 => Some(match a0 as i32 {
                 -1 => Self::Child(libc::P_ALL, 0),
                 0 => Self::Child(libc::P_PGID, 0),
                 group if group < 0 => Self::Child(libc::P_PGID, group.unsigned_abs()),
                 child => Self::Child(libc::P_PID, child.unsigned_abs()),
             }),
-            libc::SYS_waitid if a3 as i32 & libc::WNOHANG == 0 => Some(Self::Child(a0 as libc::idtype_t, a1 as libc::id_t)),
+            libc::SYS_waitid if a3 as i32 & libc::WNOHANG == 0 => {
+                Some(Self::Child(a0 as libc::idtype_t, a1 as libc::id_t))
+            }
             _ => None,
         }
     }
@@ -89,7 +99,10 @@ impl Wait {
             Some(Limit::Timeval(address)) => {
                 // SAFETY: the program's address.
                 let limit: libc::timeval = unsafe { read(address) };
-                time::after(caller, i128::from(limit.tv_sec) * 1_000_000_000 + i128::from(limit.tv_usec) * 1000)
+                time::after(
+                    caller,
+                    i128::from(limit.tv_sec) * 1_000_000_000 + i128::from(limit.tv_usec) * 1000,
+                )
             }
         }
     }
@@ -101,20 +114,31 @@ impl Wait {
             unsafe { libc::poll(list, count as libc::nfds_t, 0) != 0 }
         };
         match *self {
-            Self::Descriptor(number, events) => poll([libc::pollfd { fd: number, events, revents: 0 }].as_mut_ptr(), 1),
+            Self::Descriptor(number, events) => {
+                poll([libc::pollfd { fd: number, events, revents: 0 }].as_mut_ptr(), 1)
+            }
             Self::Poll { list, count, .. } => {
                 // SAFETY: the program's list.
-                let mut copy: Vec<libc::pollfd> = (0..count).map(|index| unsafe { read(list + index * 8) }).collect();
+                let mut copy: Vec<libc::pollfd> =
+                    (0..count).map(|index| unsafe { read(list + index * 8) }).collect();
                 poll(copy.as_mut_ptr(), copy.len())
             }
-            Self::Epoll(number, _) => poll([libc::pollfd { fd: number, events: libc::POLLIN, revents: 0 }].as_mut_ptr(), 1),
+            Self::Epoll(number, _) => {
+                poll([libc::pollfd { fd: number, events: libc::POLLIN, revents: 0 }].as_mut_ptr(), 1)
+            }
             Self::Select { count, sets, .. } => {
                 let copy = |address: u64| {
                     // SAFETY: the program's set of `count` bits.
-                    (address != 0).then(|| (0..count.div_ceil(64)).map(|word| unsafe { read::<u64>(address + word * 8) }).collect::<Vec<_>>())
+                    (address != 0).then(|| {
+                        (0..count.div_ceil(64))
+                            .map(|word| unsafe { read::<u64>(address + word * 8) })
+                            .collect::<Vec<_>>()
+                    })
                 };
                 let mut sets = sets.map(copy);
-                let mut pointers = sets.each_mut().map(|set| set.as_mut().map_or(ptr::null_mut(), |set| set.as_mut_ptr().cast()));
+                let mut pointers = sets
+                    .each_mut()
+                    .map(|set| set.as_mut().map_or(ptr::null_mut(), |set| set.as_mut_ptr().cast()));
                 let mut at_once = libc::timeval { tv_sec: 0, tv_usec: 0 };
                 let [reads, writes, exceptions] = &mut pointers;
                 // SAFETY: the sets have so many bits, and the call does not wait.

@@ -9,7 +9,8 @@ mod start;
 pub use start::{Places, RANK_VARIABLES, find_program, is_launcher};
 
 use crate::machine::Machine;
-use crate::world::{Counts, Layout, Mapping, SUPERVISOR, State, World};
+use crate::shared::{CoreLayout, Counts, LabMemory, SUPERVISOR, SharedLab, State};
+use heddle_platform::atomic::{AtomicBool, Ordering};
 use outside::Outside;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long the supervisor rests while others have to run: they are on its core.
@@ -28,7 +30,7 @@ const WATCH: Duration = Duration::from_millis(100);
 
 /// What to run, and where.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct RunPlan {
     /// The machine.
     pub machine: Machine,
     /// The program and its arguments.
@@ -43,11 +45,13 @@ pub struct Plan {
     pub host_core: usize,
     /// A folder for what programs see of the machine.
     pub tree: PathBuf,
+    /// Set by the user who wants no more: all that runs is killed.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// What came of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// How the command ended.
     pub status: ExitStatus,
     /// Virtual picoseconds.
@@ -66,49 +70,53 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// When memory, the folder or the command are not to be had.
-pub fn run(plan: &Plan) -> io::Result<Outcome> {
+/// When memory, the folder or the command are not to be had, or the user has stopped it.
+pub fn run(plan: &RunPlan) -> io::Result<RunOutcome> {
     let began = Instant::now();
     let file = memory()?;
-    let mapping = Mapping::new(Some(&file))?;
+    let mapping = LabMemory::new(Some(&file))?;
     // SAFETY: this process is the supervisor, which holds the token from the beginning; `Supervisor` gives it up while it waits.
-    let world = unsafe { &mut *mapping.world() };
-    world.begin(Layout::of(&plan.machine), plan.machine.costs, plan.seed);
+    let lab = unsafe { &mut *mapping.lab() };
+    lab.begin(CoreLayout::of(&plan.machine), plan.machine.costs, plan.seed);
     nix::sys::prctl::set_child_subreaper(true)?;
-    let mut supervisor = Supervisor { world, child: start(plan, &file)?, outside: Outside::default() };
-    let status = supervisor.go_on_to_the_end()?;
-    let world = supervisor.world;
-    Ok(Outcome {
+    let mut supervisor =
+        Supervisor { lab, child: start(plan, &file)?, outside: Outside::default(), stop: &plan.stop };
+    let ended = supervisor.go_on_to_the_end();
+    outside::kill_descendants();
+    let status = ended?;
+    let lab = supervisor.lab;
+    Ok(RunOutcome {
         status,
-        time: world.now,
-        counts: world.total,
-        passes: world.passes,
-        evictions: world.evictions,
+        time: lab.now,
+        counts: lab.total,
+        passes: lab.passes,
+        evictions: lab.evictions,
         wall: began.elapsed(),
     })
 }
 
 /// A file without a name for the machine's memory: it goes with the last process that has it.
 fn memory() -> io::Result<File> {
-    let file = File::from(nix::sys::memfd::memfd_create(c"heddle-lab", nix::sys::memfd::MFdFlags::MFD_CLOEXEC)?);
-    file.set_len(Mapping::BYTES as u64)?;
+    let file =
+        File::from(nix::sys::memfd::memfd_create(c"heddle-lab", nix::sys::memfd::MFdFlags::MFD_CLOEXEC)?);
+    file.set_len(LabMemory::BYTES as u64)?;
     Ok(file)
 }
 
-fn start(plan: &Plan, memory: &File) -> io::Result<Child> {
+fn start(plan: &RunPlan, memory: &File) -> io::Result<Child> {
     use std::os::fd::AsRawFd;
     let places = Places {
         qemu: plan.qemu.clone(),
         plugin: plan.plugin.clone(),
         tree: plan.tree.clone(),
-        world: format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd()).into(),
+        lab: format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd()).into(),
         seed: plan.seed,
     };
     let missing = |what: &str| io::Error::new(io::ErrorKind::NotFound, what.to_owned());
     let name = plan.command.first().ok_or_else(|| missing("no program was named"))?;
     let path = std::env::var_os("PATH");
-    let program =
-        find_program(name, path.as_deref()).ok_or_else(|| missing(&format!("there is no program {}", name.display())))?;
+    let program = find_program(name, path.as_deref())
+        .ok_or_else(|| missing(&format!("there is no program {}", name.display())))?;
     let mut command = if is_launcher(&program) {
         let mut command = Command::new(program);
         command.args(&plan.command[1..]).env("LD_PRELOAD", &plan.plugin);
@@ -119,7 +127,10 @@ fn start(plan: &Plan, memory: &File) -> io::Result<Child> {
         command.args(&line[1..]);
         command
     };
-    command.envs(places.variables()).env("HWLOC_SYNTHETIC", plan.machine.hwloc_synthetic()).env("HWLOC_THISSYSTEM", "1");
+    command
+        .envs(places.variables())
+        .env("HWLOC_SYNTHETIC", plan.machine.hwloc_synthetic())
+        .env("HWLOC_THISSYSTEM", "1");
     let core = plan.host_core;
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
@@ -139,55 +150,68 @@ fn start(plan: &Plan, memory: &File) -> io::Result<Child> {
 }
 
 struct Supervisor<'a> {
-    world: &'a mut World,
+    lab: &'a mut SharedLab,
     child: Child,
     outside: Outside,
+    stop: &'a AtomicBool,
 }
 
 impl Supervisor<'_> {
     fn go_on_to_the_end(&mut self) -> io::Result<ExitStatus> {
         loop {
             let ended = self.child.try_wait()?;
-            self.settle();
+            self.settle()?;
             self.bury();
             self.admit();
-            self.ask();
-            let world = &mut *self.world;
-            let earliest = world.earliest().map_or(0, |(_, clock)| clock);
-            world.asked = world.asked.max(world.now).max(earliest);
-            if world.let_run() {
-                self.wait_for_token();
+            self.ask()?;
+            let lab = &mut *self.lab;
+            let earliest = lab.earliest().map_or(0, |(_, clock)| clock);
+            lab.asked = lab.asked.max(lab.now).max(earliest);
+            if lab.let_run() {
+                self.wait_for_token()?;
                 continue;
             }
             if let Some(status) = ended {
                 return Ok(status);
             }
+            self.check_stop()?;
             std::thread::sleep(REST);
         }
     }
 
     /// Waits until the token comes back. The token of a process that was killed is taken from it.
-    fn wait_for_token(&mut self) {
-        while !self.world.token.wait_for(SUPERVISOR, WATCH) {
-            let holder = self.world.token.holder();
+    fn wait_for_token(&mut self) -> io::Result<()> {
+        while !self.lab.token.wait_for(SUPERVISOR, WATCH) {
+            self.check_stop()?;
+            let holder = self.lab.token.holder();
             if holder == SUPERVISOR {
                 continue;
             }
-            let pid = self.world.slots[holder as usize].pid;
+            let pid = self.lab.slots[holder as usize].pid;
             if outside::is_gone(pid) {
-                self.world.end_process(pid);
-                self.world.token.give_to(SUPERVISOR);
-                return;
+                self.lab.end_process(pid);
+                self.lab.token.give_to(SUPERVISOR);
+                break;
             }
+        }
+        Ok(())
+    }
+
+    fn check_stop(&self) -> io::Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            Err(io::Error::new(io::ErrorKind::Interrupted, "stopped"))
+        } else {
+            Ok(())
         }
     }
 
     /// Waits until all processes outside sleep.
-    fn settle(&mut self) {
+    fn settle(&mut self) -> io::Result<()> {
         loop {
+            self.check_stop()?;
             let inside = self.inside();
             if self.outside.is_still(&inside) {
-                return;
+                return Ok(());
             }
             std::thread::sleep(REST);
         }
@@ -195,30 +219,30 @@ impl Supervisor<'_> {
 
     /// The processes on the machine, and those that wait to be let in.
     fn inside(&self) -> HashSet<i32> {
-        let slots = &self.world.slots[..self.world.used as usize];
+        let slots = &self.lab.slots[..self.lab.used as usize];
         let lived = slots.iter().filter(|slot| slot.state != State::Free).map(|slot| slot.pid);
-        lived.chain(self.world.arrivals.waiting().iter().map(|(pid, _)| pid.cast_signed())).collect()
+        lived.chain(self.lab.new_processes.waiting().iter().map(|(pid, _)| pid.cast_signed())).collect()
     }
 
     /// Threads of processes that were killed are no longer there.
     fn bury(&mut self) {
         for pid in self.inside() {
             if outside::is_gone(pid) {
-                self.world.end_process(pid);
+                self.lab.end_process(pid);
             }
         }
     }
 
     /// Lets new processes in. Those that come together share the cores among them.
     fn admit(&mut self) {
-        let world = &mut *self.world;
-        let (first, cores) = (world.processes, u64::from(world.layout.cores));
-        let waiting: Vec<u32> = world.arrivals.waiting().iter().map(|(pid, _)| *pid).collect();
+        let lab = &mut *self.lab;
+        let (first, cores) = (lab.processes, u64::from(lab.layout.cores));
+        let waiting: Vec<u32> = lab.new_processes.waiting().iter().map(|(pid, _)| *pid).collect();
         for (index, pid) in waiting.iter().enumerate() {
             let core = index as u64 * cores / waiting.len() as u64;
-            let slot = world.begin_thread(first + index as u32, pid.cast_signed(), core as u32, world.now);
-            world.processes += 1;
-            for (number, arrival) in world.arrivals.waiting() {
+            let slot = lab.begin_thread(first + index as u32, pid.cast_signed(), core as u32, lab.now);
+            lab.processes += 1;
+            for (number, arrival) in lab.new_processes.waiting() {
                 if number == *pid {
                     arrival.admit(slot.expect("a slot is free for each process"));
                 }
@@ -230,14 +254,14 @@ impl Supervisor<'_> {
     }
 
     /// Has each look that waits for something outside.
-    fn ask(&mut self) {
-        for slot in 0..self.world.used {
-            if self.world.slots[slot as usize].state == State::Outside {
-                self.world.ask(slot);
-                self.wait_for_token();
+    fn ask(&mut self) -> io::Result<()> {
+        for slot in 0..self.lab.used {
+            if self.lab.slots[slot as usize].state == State::Outside {
+                self.lab.ask(slot);
+                self.wait_for_token()?;
             }
         }
-        self.world.end_asking();
+        self.lab.end_asking();
+        Ok(())
     }
 }
-

@@ -49,6 +49,15 @@ pub(super) fn is_gone(process: i32) -> bool {
     matches!(state_and_parent(&stat), None | Some(('Z' | 'X', _)))
 }
 
+/// Kills all that this process has begun and that still runs.
+pub(super) fn kill_descendants() {
+    for process in descendants(&HashSet::new()) {
+        // A process that is gone meanwhile needs no kill.
+        let _ =
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
 /// Of a line of `/proc/PID/stat`: what follows the name, which may hold blanks.
 fn state_and_parent(stat: &str) -> Option<(char, i32)> {
     let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
@@ -70,7 +79,12 @@ fn descendants(inside: &HashSet<i32>) -> Vec<i32> {
     let mut family = HashSet::from([me]);
     loop {
         let before = family.len();
-        family.extend(all.iter().filter(|(_, parent)| family.contains(parent)).map(|(number, _)| *number).collect::<Vec<_>>());
+        family.extend(
+            all.iter()
+                .filter(|(_, parent)| family.contains(parent))
+                .map(|(number, _)| *number)
+                .collect::<Vec<_>>(),
+        );
         if family.len() == before {
             break;
         }
@@ -80,7 +94,9 @@ fn descendants(inside: &HashSet<i32>) -> Vec<i32> {
 }
 
 fn tasks_of(processes: &[i32]) -> Vec<Task> {
-    let tasks = processes.iter().flat_map(|process| fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten());
+    let tasks = processes
+        .iter()
+        .flat_map(|process| fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten());
     let mut found: Vec<Task> = tasks
         .filter_map(|entry| {
             let number = entry.file_name().to_str()?.parse().ok()?;

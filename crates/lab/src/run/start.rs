@@ -13,7 +13,7 @@ pub struct Places {
     /// What programs see under `/sys` and `/proc`.
     pub tree: PathBuf,
     /// The file that is the machine's memory.
-    pub world: PathBuf,
+    pub lab: PathBuf,
     /// Moves the starts of threads, and is behind all random numbers.
     pub seed: u64,
 }
@@ -21,14 +21,15 @@ pub struct Places {
 const QEMU: &str = "HEDDLELAB_QEMU";
 const PLUGIN: &str = "HEDDLELAB_PLUGIN";
 const TREE: &str = "HEDDLELAB_TREE";
-const WORLD: &str = "HEDDLELAB_WORLD";
+const SIMULATION: &str = "HEDDLELAB_SIMULATION";
 const SEED: &str = "HEDDLELAB_SEED";
 
 /// By one of these a launcher says that a process is a rank.
 pub const RANK_VARIABLES: [&str; 4] = ["HEDDLE_RANK", "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"];
 
 /// Programs that start others and run beside the machine.
-const LAUNCHERS: [&str; 8] = ["mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.gforker", "prterun", "prun", "orterun", "srun"];
+const LAUNCHERS: [&str; 8] =
+    ["mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.gforker", "prterun", "prun", "orterun", "srun"];
 
 /// Whether `program` starts the processes of a job.
 #[must_use]
@@ -46,7 +47,7 @@ impl Places {
             pair(QEMU, self.qemu.as_os_str()),
             pair(PLUGIN, self.plugin.as_os_str()),
             pair(TREE, self.tree.as_os_str()),
-            pair(WORLD, self.world.as_os_str()),
+            pair(SIMULATION, self.lab.as_os_str()),
             pair(SEED, self.seed.to_string().as_ref()),
         ]
     }
@@ -57,7 +58,7 @@ impl Places {
             qemu: variable(QEMU)?.into(),
             plugin: variable(PLUGIN)?.into(),
             tree: variable(TREE)?.into(),
-            world: variable(WORLD)?.into(),
+            lab: variable(SIMULATION)?.into(),
             seed: variable(SEED)?.to_str()?.parse().ok()?,
         })
     }
@@ -68,8 +69,8 @@ impl Places {
         let mut preload = OsString::from("LD_PRELOAD=");
         preload.push(&self.plugin);
         let mut plugin = self.plugin.clone().into_os_string();
-        plugin.push(",world=");
-        plugin.push(&self.world);
+        plugin.push(",lab=");
+        plugin.push(&self.lab);
         plugin.push(format!(",seed={}", self.seed));
         let mut command: Vec<OsString> = vec![self.qemu.clone().into()];
         command.extend(["-L".into(), self.tree.clone().into()]);

@@ -6,10 +6,10 @@
 //! - A locked instruction waits for the stores before it and for its line.
 //! - A line serves one core after the other, in the order in which they asked.
 
-use super::caches::{Entry, ENTRIES, Names, Site};
 use super::Thread;
-use crate::world::{Access, Foreseen, LineIndex, Origin, World};
-use std::sync::atomic::Ordering::Relaxed;
+use super::caches::{ENTRIES, Entry, LineNames, Site};
+use crate::shared::{Access, Foreseen, LineIndex, LineOrigin, SharedLab};
+use heddle_platform::atomic::Ordering::Relaxed;
 
 /// Stores that wait for their lines hold a thread up once the oldest is so old: some fifty stores.
 const STORE_BUFFER: u64 = 500_000;
@@ -17,117 +17,150 @@ const STORE_BUFFER: u64 = 500_000;
 impl Thread {
     /// The instruction at `site` has used `address`.
     #[inline(always)]
-    pub fn access(&mut self, world: &mut World, names: &mut impl Names, address: u64, access: Access, site: &Site) {
+    pub fn access(
+        &mut self,
+        lab: &mut SharedLab,
+        names: &mut impl LineNames,
+        address: u64,
+        access: Access,
+        site: &Site,
+    ) {
         let number = address >> 6;
         let entry = &self.entries[number as usize % ENTRIES];
         if entry.line == number {
-            let version = world.version(entry.at);
+            let version = lab.version(entry.at);
             if entry.right == version | 1 {
                 if access != Access::Load {
-                    world.note_write(entry.at, self.clock);
+                    lab.note_write(entry.at, self.clock);
                 }
                 return;
             }
             if access == Access::Load && entry.right == version {
                 let at = entry.at;
-                world.slots[self.slot as usize].polls.visit(at, self.clock);
+                lab.slots[self.slot as usize].polls.visit(at, self.clock);
                 return;
             }
         }
-        self.miss(world, names, address, access, site);
+        self.miss(lab, names, address, access, site);
     }
 
     #[cold]
     #[inline(never)]
-    fn miss(&mut self, world: &mut World, names: &mut impl Names, address: u64, access: Access, site: &Site) {
+    fn miss(
+        &mut self,
+        lab: &mut SharedLab,
+        names: &mut impl LineNames,
+        address: u64,
+        access: Access,
+        site: &Site,
+    ) {
         let number = address >> 6;
-        let at = world.find(names.name(address));
+        let at = lab.find(names.name(address));
         if let Some(foreseen) = self.take_foreseen(at, access) {
-            world.take(at, self.core, access, foreseen.at);
-            self.set_limits(world);
-            return self.remember(world, number, at);
+            lab.take(at, self.core, access, foreseen.at);
+            self.set_limits(lab);
+            return self.remember(lab, number, at);
         }
-        let mut fetch = world.price(at, self.core, access);
-        if access != Access::Locked && fetch.origin != Origin::Own && self.streams.follow(number) {
-            fetch.cost = fetch.cost.min(world.costs.stream);
+        let mut fetch = lab.price(at, self.core, access);
+        if access != Access::Locked && fetch.origin != LineOrigin::Own && self.streams.follow(number) {
+            fetch.cost = fetch.cost.min(lab.costs.stream);
             fetch.occupied = fetch.occupied.min(fetch.cost);
-        } else if fetch.origin == Origin::Cores && access == Access::Store && !site.is_met.load(Relaxed) {
+        } else if fetch.origin == LineOrigin::Cores && access == Access::Store && !site.is_met.load(Relaxed) {
             site.is_met.store(true, Relaxed);
             site.meets.store(true, Relaxed);
         }
         let before = self.clock;
         if access == Access::Store {
-            let comes = world.serve(at, self.core, self.clock.max(self.drained), fetch);
+            let comes = lab.serve(at, self.core, self.clock.max(self.drained), fetch);
             self.drain_until(comes);
-            world.take(at, self.core, access, comes);
+            lab.take(at, self.core, access, comes);
         } else {
-            self.clock = world.serve(at, self.core, self.clock, fetch);
-            world.take(at, self.core, access, self.clock);
+            self.clock = lab.serve(at, self.core, self.clock, fetch);
+            lab.take(at, self.core, access, self.clock);
         }
         match fetch.origin {
-            Origin::Own => {}
-            Origin::Below => world.slots[self.slot as usize].counts.fetched += 1,
-            Origin::Cores => {
-                world.slots[self.slot as usize].counts.moved += 1;
+            LineOrigin::Own => {}
+            LineOrigin::Below => lab.slots[self.slot as usize].counts.fetched += 1,
+            LineOrigin::Cores => {
+                lab.slots[self.slot as usize].counts.moved += 1;
                 self.touched = true;
-                self.set_limits(world);
-                if world.counting != 0 {
-                    world.note_move(at, site.at, self.process, address, fetch.cost.max(self.clock - before));
+                self.set_limits(lab);
+                if lab.counting != 0 {
+                    lab.note_move(at, site.at, self.process, address, fetch.cost.max(self.clock - before));
                 }
             }
         }
-        self.remember(world, number, at);
+        self.remember(lab, number, at);
     }
 
     /// Before a locked instruction, which will use `address` if that is known: it takes place when its line has come.
-    pub fn before_locked(&mut self, world: &mut World, names: &mut impl Names, address: Option<u64>, site: &Site) {
+    pub fn before_locked(
+        &mut self,
+        lab: &mut SharedLab,
+        names: &mut impl LineNames,
+        address: Option<u64>,
+        site: &Site,
+    ) {
         self.wait_drained();
         if self.clock > self.strict {
-            self.look_around(world, world.slack);
+            self.look_around(lab, lab.slack);
         }
         if let Some(address) = address
-            && let Some(foreseen) = self.foresee(world, names, address, Access::Locked, site)
+            && let Some(foreseen) = self.foresee(lab, names, address, Access::Locked, site)
         {
             self.clock = foreseen.at;
-            self.look_around(world, 0);
+            self.look_around(lab, 0);
         }
-        world.slots[self.slot as usize].counts.locked += 1;
-        self.clock += world.costs.locked;
+        lab.slots[self.slot as usize].counts.locked += 1;
+        self.clock += lab.costs.locked;
     }
 
     /// Before a store that threads meet at, to `address`: the others go on until it is visible.
-    pub fn before_store(&mut self, world: &mut World, names: &mut impl Names, address: u64, site: &Site) {
+    pub fn before_store(
+        &mut self,
+        lab: &mut SharedLab,
+        names: &mut impl LineNames,
+        address: u64,
+        site: &Site,
+    ) {
         let issued = self.clock;
-        let Some(foreseen) = self.foresee(world, names, address, Access::Store, site) else { return };
+        let Some(foreseen) = self.foresee(lab, names, address, Access::Store, site) else { return };
         self.drain_until(foreseen.at);
         let goes_on = self.clock.max(issued);
         if foreseen.at <= goes_on {
             return;
         }
         self.clock = foreseen.at;
-        self.look_around(world, 0);
+        self.look_around(lab, 0);
         // Another thread may have had the core meanwhile; then this one's time went on.
         if self.clock == foreseen.at {
             self.clock = goes_on;
         }
     }
 
-    fn foresee(&mut self, world: &mut World, names: &mut impl Names, address: u64, access: Access, site: &Site) -> Option<Foreseen> {
+    fn foresee(
+        &mut self,
+        lab: &mut SharedLab,
+        names: &mut impl LineNames,
+        address: u64,
+        access: Access,
+        site: &Site,
+    ) -> Option<Foreseen> {
         let number = address >> 6;
         let entry = self.entries[number as usize % ENTRIES];
-        if entry.line == number && entry.right == world.version(entry.at) | 1 {
+        if entry.line == number && entry.right == lab.version(entry.at) | 1 {
             return None;
         }
-        let at = world.find(names.name(address));
+        let at = lab.find(names.name(address));
         let clock = if access == Access::Store { self.clock.max(self.drained) } else { self.clock };
-        let foreseen = world.foresee(at, self.core, access, clock)?;
+        let foreseen = lab.foresee(at, self.core, access, clock)?;
         if self.foreseen.len() == 4 {
             self.foreseen.remove(0);
         }
         self.foreseen.push(foreseen);
-        world.slots[self.slot as usize].counts.moved += 1;
-        if world.counting != 0 {
-            world.note_move(at, site.at, self.process, address, foreseen.at - clock);
+        lab.slots[self.slot as usize].counts.moved += 1;
+        if lab.counting != 0 {
+            lab.note_move(at, site.at, self.process, address, foreseen.at - clock);
         }
         Some(foreseen)
     }
@@ -140,11 +173,11 @@ impl Thread {
         Some(self.foreseen.remove(place))
     }
 
-    fn remember(&mut self, world: &mut World, number: u64, at: LineIndex) {
-        let right = world.right(at, self.core);
+    fn remember(&mut self, lab: &mut SharedLab, number: u64, at: LineIndex) {
+        let right = lab.right(at, self.core);
         self.entries[number as usize % ENTRIES] = Entry { line: number, at, right };
         if right & 1 == 0 {
-            world.slots[self.slot as usize].polls.begin(at, self.clock);
+            lab.slots[self.slot as usize].polls.begin(at, self.clock);
         }
     }
 

@@ -1,13 +1,13 @@
 //! What a thread knows of its core's caches: lines it has, runs of lines it reads.
 
-use crate::world::LineIndex;
-use std::sync::atomic::AtomicBool;
+use crate::shared::LineIndex;
+use heddle_platform::atomic::AtomicBool;
 
 /// As many lines as a first-level cache of 64 KiB.
 pub(super) const ENTRIES: usize = 1024;
 
-/// Names of lines: the same for all processes that share one.
-pub trait Names {
+/// LineNames of lines: the same for all processes that share one.
+pub trait LineNames {
     /// The name of the line at `address`, never 0.
     fn name(&mut self, address: u64) -> u64;
 }

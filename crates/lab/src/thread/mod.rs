@@ -4,17 +4,17 @@ mod access;
 mod caches;
 mod turn;
 
-pub use caches::{Names, Site};
+pub use caches::{LineNames, Site};
 pub use turn::Ended;
 
-use crate::world::{Foreseen, World};
+use crate::shared::{Foreseen, SharedLab};
 use caches::{Entry, Streams};
 use std::ptr::NonNull;
 
 /// A thread. One that holds the token may use it; the others wait in [`turn`].
 #[derive(Debug)]
 pub struct Thread {
-    /// Its slot of the world.
+    /// Its slot of the lab.
     pub slot: u32,
     /// Its process on the machine.
     pub process: u32,
@@ -61,8 +61,8 @@ impl Thread {
     }
 
     /// The thread is told the time: it will not be earlier for it.
-    pub fn tell(&mut self, world: &mut World) -> u64 {
-        world.slots[self.slot as usize].told = self.clock;
+    pub fn tell(&mut self, lab: &mut SharedLab) -> u64 {
+        lab.slots[self.slot as usize].told = self.clock;
         self.clock
     }
 

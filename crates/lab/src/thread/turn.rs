@@ -1,7 +1,7 @@
 //! When a thread runs: it goes on while it is not ahead of the others.
 
 use super::Thread;
-use crate::world::{NEVER, State, World};
+use crate::shared::{NEVER, SharedLab, State};
 
 /// A wait that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub enum Ended {
 
 impl Thread {
     /// The first turn: waits for the token.
-    pub fn begin(&mut self, world: &mut World) {
-        world.token.wait(self.slot);
-        self.resume(world);
+    pub fn begin(&mut self, lab: &mut SharedLab) {
+        lab.token.wait(self.slot);
+        self.resume(lab);
     }
 
     /// Whether the thread has to look around before it goes on.
@@ -29,134 +29,139 @@ impl Thread {
     /// Looks around where the thread is ahead of the limit that holds for it.
     #[cold]
     #[inline(never)]
-    pub fn pause_if_ahead(&mut self, world: &mut World) {
-        let ahead = if self.touched { world.slack } else { world.quantum };
-        self.look_around(world, ahead);
+    pub fn pause_if_ahead(&mut self, lab: &mut SharedLab) {
+        let ahead = if self.touched { lab.slack } else { lab.quantum };
+        self.look_around(lab, ahead);
     }
 
     /// Lets others run if this thread is ahead of the slowest by more than `ahead`, or if its time slice is over.
-    pub fn look_around(&mut self, world: &mut World, ahead: u64) {
+    pub fn look_around(&mut self, lab: &mut SharedLab, ahead: u64) {
         if self.is_in_sequence() {
             return;
         }
         self.touched = false;
-        if self.clock > world.slice_end(self.slot) {
-            world.slots[self.slot as usize].counts.preempted += 1;
-            world.give_way(self.slot, self.clock);
-            world.hand_over(self.slot);
-            return self.resume(world);
+        if self.clock > lab.slice_end(self.slot) {
+            lab.slots[self.slot as usize].counts.preempted += 1;
+            lab.give_way(self.slot, self.clock);
+            lab.hand_over(self.slot);
+            return self.resume(lab);
         }
-        if world.due_before(self.clock, ahead) {
-            world.clocks[self.slot as usize] = self.clock;
-            world.hand_over(self.slot);
-            return self.resume(world);
+        if lab.due_before(self.clock, ahead) {
+            lab.clocks[self.slot as usize] = self.clock;
+            lab.hand_over(self.slot);
+            return self.resume(lab);
         }
-        self.set_limits(world);
+        self.set_limits(lab);
     }
 
     /// `sched_yield`.
-    pub fn yield_core(&mut self, world: &mut World) {
-        world.slots[self.slot as usize].counts.yields += 1;
-        self.clock += world.costs.yielded;
-        if world.give_way(self.slot, self.clock) {
-            world.hand_over(self.slot);
-            self.resume(world);
+    pub fn yield_core(&mut self, lab: &mut SharedLab) {
+        lab.slots[self.slot as usize].counts.yields += 1;
+        self.clock += lab.costs.yielded;
+        if lab.give_way(self.slot, self.clock) {
+            lab.hand_over(self.slot);
+            self.resume(lab);
         } else if self.clock > self.strict {
-            self.look_around(world, world.slack);
+            self.look_around(lab, lab.slack);
         }
     }
 
     /// Sleeps until another wakes the `bits` of `word`, or until `deadline` ([`NEVER`]: without one).
-    pub fn sleep(&mut self, world: &mut World, word: u64, bits: u32, deadline: u64) -> Ended {
-        world.slots[self.slot as usize].counts.sleeps += 1;
-        world.sleep(self.slot, word, bits, self.clock, deadline);
-        world.hand_over(self.slot);
-        self.resume(world);
-        let word = std::mem::take(&mut world.slots[self.slot as usize].word);
+    pub fn sleep(&mut self, lab: &mut SharedLab, word: u64, bits: u32, deadline: u64) -> Ended {
+        lab.slots[self.slot as usize].counts.sleeps += 1;
+        lab.sleep(self.slot, word, bits, self.clock, deadline);
+        lab.hand_over(self.slot);
+        self.resume(lab);
+        let word = std::mem::take(&mut lab.slots[self.slot as usize].word);
         if word == 0 { Ended::Come } else { Ended::TimeOver }
     }
 
     /// Sleeps until `deadline`.
-    pub fn sleep_until(&mut self, world: &mut World, deadline: u64) {
+    pub fn sleep_until(&mut self, lab: &mut SharedLab, deadline: u64) {
         if deadline > self.clock {
-            world.sleep(self.slot, NEVER, 0, self.clock, deadline);
-            world.hand_over(self.slot);
-            self.resume(world);
-            world.slots[self.slot as usize].word = 0;
+            lab.sleep(self.slot, NEVER, 0, self.clock, deadline);
+            lab.hand_over(self.slot);
+            self.resume(lab);
+            lab.slots[self.slot as usize].word = 0;
         }
     }
 
     /// Wakes up to `most` of those that sleep on the `bits` of `word`; how many.
-    pub fn wake(&mut self, world: &mut World, word: u64, bits: u32, most: u32) -> u32 {
-        world.slots[self.slot as usize].counts.wakes += 1;
-        let (woken, clock) = world.wake(word, bits, most, self.clock);
+    pub fn wake(&mut self, lab: &mut SharedLab, word: u64, bits: u32, most: u32) -> u32 {
+        lab.slots[self.slot as usize].counts.wakes += 1;
+        let (woken, clock) = lab.wake(word, bits, most, self.clock);
         self.clock = clock;
-        self.set_limits(world);
+        self.set_limits(lab);
         woken
     }
 
     /// Waits until `has_come`, which the supervisor lets the thread ask when all that can happen has happened; or until `deadline`.
-    pub fn wait_outside(&mut self, world: &mut World, deadline: u64, mut has_come: impl FnMut() -> bool) -> Ended {
+    pub fn wait_outside(
+        &mut self,
+        lab: &mut SharedLab,
+        deadline: u64,
+        mut has_come: impl FnMut() -> bool,
+    ) -> Ended {
         if has_come() {
             return Ended::Come;
         }
-        world.wait_outside(self.slot, self.clock, deadline);
-        world.hand_over(self.slot);
+        lab.wait_outside(self.slot, self.clock, deadline);
+        lab.hand_over(self.slot);
         let mut ended = Ended::TimeOver;
-        while world.is_asking() {
+        while lab.is_asking() {
             if has_come() {
                 ended = Ended::Come;
-                let at = world.asked.max(world.slots[self.slot as usize].since);
-                world.make_ready(self.slot, at);
+                let at = lab.asked.max(lab.slots[self.slot as usize].since);
+                lab.make_ready(self.slot, at);
             }
-            world.answer(self.slot);
+            lab.answer(self.slot);
         }
-        self.resume(world);
+        self.resume(lab);
         ended
     }
 
     /// In a process that nobody else's machine has: the thread has the token.
-    pub fn go_on_alone(&mut self, world: &mut World) {
-        self.resume(world);
+    pub fn go_on_alone(&mut self, lab: &mut SharedLab) {
+        self.resume(lab);
     }
 
     /// Counts the instructions that the thread has run.
-    pub fn count(&mut self, world: &mut World) {
-        world.slots[self.slot as usize].counts.instructions += std::mem::take(&mut self.instructions);
+    pub fn count(&mut self, lab: &mut SharedLab) {
+        lab.slots[self.slot as usize].counts.instructions += std::mem::take(&mut self.instructions);
     }
 
     /// The thread ends.
-    pub fn end(&mut self, world: &mut World) {
-        self.count(world);
-        world.end_thread(self.slot, self.clock);
-        world.hand_on();
+    pub fn end(&mut self, lab: &mut SharedLab) {
+        self.count(lab);
+        lab.end_thread(self.slot, self.clock);
+        lab.hand_on();
     }
 
     /// The thread may run on the cores in `allowed`.
-    pub fn restrict(&mut self, world: &mut World, allowed: [u64; crate::world::CORES / 64]) {
-        if world.restrict(self.slot, allowed, self.clock) {
-            world.hand_over(self.slot);
-            self.resume(world);
+    pub fn restrict(&mut self, lab: &mut SharedLab, allowed: [u64; crate::shared::CORES / 64]) {
+        if lab.restrict(self.slot, allowed, self.clock) {
+            lab.hand_over(self.slot);
+            self.resume(lab);
         }
     }
 
-    fn resume(&mut self, world: &mut World) {
-        self.count(world);
-        debug_assert_eq!(world.slots[self.slot as usize].state, State::Running);
-        self.clock = std::mem::replace(&mut world.clocks[self.slot as usize], NEVER);
-        let core = world.slots[self.slot as usize].core;
+    fn resume(&mut self, lab: &mut SharedLab) {
+        self.count(lab);
+        debug_assert_eq!(lab.slots[self.slot as usize].state, State::Running);
+        self.clock = std::mem::replace(&mut lab.clocks[self.slot as usize], NEVER);
+        let core = lab.slots[self.slot as usize].core;
         if core != self.core {
             self.core = core;
             self.forget();
         }
-        self.set_limits(world);
+        self.set_limits(lab);
     }
 
     /// Looks how far the others are: after one was made ready.
-    pub fn set_limits(&mut self, world: &World) {
-        let others = world.due();
-        let slice_end = world.slice_end(self.slot);
-        self.limit = others.saturating_add(world.quantum).min(slice_end);
-        self.strict = others.saturating_add(world.slack).min(slice_end);
+    pub fn set_limits(&mut self, lab: &SharedLab) {
+        let others = lab.due();
+        let slice_end = lab.slice_end(self.slot);
+        self.limit = others.saturating_add(lab.quantum).min(slice_end);
+        self.strict = others.saturating_add(lab.slack).min(slice_end);
     }
 }

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 /// The numbers of a [`Machine`], for what the holder of the token asks often.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
+pub struct CoreLayout {
     /// Cores in all.
     pub cores: u32,
     /// Cores per socket.
@@ -14,7 +14,7 @@ pub struct Layout {
     pub per_cluster: u32,
 }
 
-impl Layout {
+impl CoreLayout {
     /// The layout of `machine`.
     ///
     /// # Panics

@@ -1,9 +1,9 @@
 //! Threads that come, sleep on a word, wait for something outside, and go.
 
 use super::stats::Counts;
-use super::{CORES, NEVER, NONE, Polls, SLOTS, Slot, State, World};
+use super::{CORES, NEVER, NONE, Polls, SLOTS, SharedLab, Slot, State};
 
-impl World {
+impl SharedLab {
     /// A slot for a new thread of `process`, near `core`, which begins at `at`. `None` when all are used.
     pub fn begin_thread(&mut self, process: u32, pid: i32, core: u32, at: u64) -> Option<u32> {
         let slot = (0..SLOTS as u32).find(|slot| self.slots[*slot as usize].state == State::Free)?;
@@ -29,7 +29,8 @@ impl World {
 
     /// Up to 2 us, by the seed.
     fn jitter(&self, slot: u32) -> u64 {
-        let mixed = (self.seed ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (self.seed ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (mixed ^ mixed >> 29).wrapping_mul(0x94d0_49bb_1331_11eb) % 2_000_000
     }
 

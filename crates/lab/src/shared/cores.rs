@@ -1,11 +1,11 @@
 //! Cores, and the threads that wait for them: a queue for each core, time slices, and idle cores that take from busy ones.
 
-use super::{NEVER, NONE, State, World};
+use super::{NEVER, NONE, SharedLab, State};
 
 /// A thread that is woken takes its core's place from one that has run for so long: 1 ms.
 const WAKE_UP_PREEMPTION: u64 = 1_000_000_000;
 
-impl World {
+impl SharedLab {
     /// The thread in `slot` can run from `at` on: it gets an idle core, or stands in the queue of one.
     pub fn make_ready(&mut self, slot: u32, at: u64) {
         let thread = &self.slots[slot as usize];
@@ -88,7 +88,10 @@ impl World {
 
     fn longest_queue(&self) -> Option<u32> {
         let cores = 0..self.layout.cores;
-        cores.rev().filter(|core| self.cores[*core as usize].waiting > 0).max_by_key(|core| self.cores[*core as usize].waiting)
+        cores
+            .rev()
+            .filter(|core| self.cores[*core as usize].waiting > 0)
+            .max_by_key(|core| self.cores[*core as usize].waiting)
     }
 
     fn enqueue(&mut self, core: u32, slot: u32, at: u64) {
@@ -135,7 +138,10 @@ impl World {
             let behind = (core + self.layout.cores - last) % self.layout.cores;
             (is_busy, self.cores[core as usize].waiting, distance, behind)
         };
-        (0..self.layout.cores).filter(|core| allows(&thread.allowed, *core)).min_by_key(|core| place(*core)).unwrap_or(last)
+        (0..self.layout.cores)
+            .filter(|core| allows(&thread.allowed, *core))
+            .min_by_key(|core| place(*core))
+            .unwrap_or(last)
     }
 }
 

@@ -3,9 +3,9 @@
 //! All threads of a machine stand on one core of the host. A hand-over is a wake-up and a wait: the system then changes to
 //! the woken thread, since no other can run.
 
-use super::{NONE, Next, SLOTS, State, World};
+use super::{NONE, NextHolder, SLOTS, SharedLab, State};
+use heddle_platform::atomic::Ordering::{Acquire, Relaxed, Release};
 use heddle_platform::{Scope, atomic::AtomicU32, futex};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
 /// The holder's number when the supervisor holds the token.
@@ -59,7 +59,7 @@ impl Token {
     }
 }
 
-impl World {
+impl SharedLab {
     /// Hands the token to whoever is next, and comes back when it is `mine` again. True if another had it in between.
     pub fn hand_over(&mut self, mine: u32) -> bool {
         let next = self.next_holder(false);
@@ -114,7 +114,7 @@ impl World {
     }
 
     fn next_holder(&mut self, is_supervisor: bool) -> u32 {
-        let Next::Thread(slot) = self.next(!is_supervisor) else { return SUPERVISOR };
+        let NextHolder::Thread(slot) = self.next(!is_supervisor) else { return SUPERVISOR };
         debug_assert!(slot != NONE && self.slots[slot as usize].state == State::Running);
         self.now = self.now.max(self.clocks[slot as usize]);
         slot

@@ -3,7 +3,7 @@
 //! Such a thread may be ahead of the write that ends its poll. The polls after that write never were: the writer sets the poller's
 //! clock back by whole polls.
 
-use super::{LineIndex, NONE, World};
+use super::{LineIndex, NONE, SharedLab};
 
 /// A line that others have too and that a thread reads again and again.
 #[repr(C)]
@@ -62,7 +62,7 @@ impl Polls {
     }
 }
 
-impl World {
+impl SharedLab {
     /// The line, which `cores` have, is written at `written`: who polls it and is ahead of that goes back.
     pub(super) fn end_polls(&mut self, line: LineIndex, cores: impl Iterator<Item = u32>, written: u64) {
         for core in cores {

@@ -42,7 +42,7 @@ impl Counts {
 /// An instruction that moved a line, and how often.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Mover {
+pub struct LineMover {
     /// Its address.
     pub at: u64,
     /// In this process.
@@ -57,27 +57,27 @@ const MOVERS: usize = 6;
 /// How often a line went from core to core, and by whom.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Movers {
+pub(super) struct LineMovers {
     pub(super) transfers: u64,
     /// Picoseconds that threads waited for it.
     pub(super) cost: u64,
     /// An address of it, in the process of the last mover.
     pub(super) address: u64,
-    pub(super) by: [Mover; MOVERS],
+    pub(super) by: [LineMover; MOVERS],
 }
 
-impl Movers {
+impl LineMovers {
     /// The instruction at `at` of `process` has moved the line. When there are more instructions than room, the last place counts
     /// the latest.
     pub(super) fn note(&mut self, at: u64, process: u32, address: u64, cost: u64) {
         self.transfers += 1;
         self.cost += cost;
         self.address = address;
-        let is_it = |mover: &Mover| mover.times == 0 || (mover.at == at && mover.process == process);
+        let is_it = |mover: &LineMover| mover.times == 0 || (mover.at == at && mover.process == process);
         let place = self.by.iter().position(is_it).unwrap_or(MOVERS - 1);
         let mover = &mut self.by[place];
         if mover.at != at || mover.process != process {
-            *mover = Mover { at, process, times: 0 };
+            *mover = LineMover { at, process, times: 0 };
         }
         mover.times += 1;
     }

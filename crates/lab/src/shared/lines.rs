@@ -1,6 +1,6 @@
 //! The directory of cache lines: who has each, and until when it is on its way.
 
-use super::{CORES, World};
+use super::{CORES, SharedLab};
 
 /// Lines per set.
 pub(super) const WAYS: usize = 8;
@@ -32,7 +32,6 @@ pub struct Line {
     cluster_age: u32,
 }
 
-
 /// Where a line is in the directory.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +50,7 @@ pub enum Access {
 
 /// Where a line came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum LineOrigin {
     /// The core had it.
     Own,
     /// Another core had it, or has it too.
@@ -64,7 +63,7 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug)]
 pub struct Fetch {
     /// Where the line comes from.
-    pub origin: Origin,
+    pub origin: LineOrigin,
     /// How long its way is.
     pub cost: u64,
     /// How long it cannot serve the next.
@@ -102,12 +101,17 @@ impl Line {
 
     fn others(&self, core: u32) -> impl Iterator<Item = u32> + use<> {
         let words = self.sharers;
-        let bits = move |word: usize| (0..64).filter(move |bit| words[word] >> bit & 1 != 0).map(move |bit| word as u32 * 64 + bit);
-        (0..words.len()).filter(move |word| words[*word] != 0).flat_map(bits).filter(move |other| *other != core)
+        let bits = move |word: usize| {
+            (0..64).filter(move |bit| words[word] >> bit & 1 != 0).map(move |bit| word as u32 * 64 + bit)
+        };
+        (0..words.len())
+            .filter(move |word| words[*word] != 0)
+            .flat_map(bits)
+            .filter(move |other| *other != core)
     }
 }
 
-impl World {
+impl SharedLab {
     /// The number of the object that the system calls `device` and `inode`: the same in all processes. `None` when there are too many.
     pub fn object(&mut self, device: u64, inode: u64) -> Option<u64> {
         let used = self.objects_used as usize;
@@ -154,7 +158,7 @@ impl World {
         line.owner = NOBODY;
         line.last = NOBODY;
         self.evictions += u64::from(forgotten);
-        *self.movers(victim) = super::stats::Movers::default();
+        *self.movers(victim) = super::stats::LineMovers::default();
         LineIndex(victim as u32)
     }
 
@@ -199,38 +203,41 @@ impl World {
             return self.price_of_own(core, core_age, cluster_age);
         }
         if let Ok(owner) = u32::try_from(owner) {
-            let in_core = self.cores[owner as usize].fetched.wrapping_sub(core_age) <= self.costs.core_lines as u32;
+            let in_core =
+                self.cores[owner as usize].fetched.wrapping_sub(core_age) <= self.costs.core_lines as u32;
             let in_cluster = self.is_in_cluster(owner, cluster_age);
             let cost = match (in_core, in_cluster) {
                 (_, false) => self.costs.memory,
-                (false, true) if self.layout.cluster_of(owner) == self.layout.cluster_of(core) => self.costs.clean,
+                (false, true) if self.layout.cluster_of(owner) == self.layout.cluster_of(core) => {
+                    self.costs.clean
+                }
                 _ => self.transfer(owner, core),
             };
-            return Fetch { origin: Origin::Cores, cost, occupied: cost };
+            return Fetch { origin: LineOrigin::Cores, cost, occupied: cost };
         }
         let line = self.line(at.number());
         let others: Vec<u32> = line.others(core).collect();
         if others.is_empty() {
             let cost = if has { self.costs.own } else { self.costs.memory };
-            return Fetch { origin: Origin::Below, cost, occupied: 0 };
+            return Fetch { origin: LineOrigin::Below, cost, occupied: 0 };
         }
         let distances = others.iter().map(|other| self.transfer(*other, core));
         if access == Access::Load {
             let nearest = distances.min().unwrap_or(0);
             let cost = if nearest == self.costs.cluster { self.costs.clean } else { nearest };
             let cost = if self.is_in_cluster(others[0], cluster_age) { cost } else { self.costs.memory };
-            return Fetch { origin: Origin::Cores, cost, occupied: self.costs.occupied };
+            return Fetch { origin: LineOrigin::Cores, cost, occupied: self.costs.occupied };
         }
         let cost = distances.max().unwrap_or(0);
-        Fetch { origin: Origin::Cores, cost, occupied: cost }
+        Fetch { origin: LineOrigin::Cores, cost, occupied: cost }
     }
 
     fn price_of_own(&self, core: u32, core_age: u32, cluster_age: u32) -> Fetch {
         if self.cores[core as usize].fetched.wrapping_sub(core_age) <= self.costs.core_lines as u32 {
-            return Fetch { origin: Origin::Own, cost: self.costs.own, occupied: 0 };
+            return Fetch { origin: LineOrigin::Own, cost: self.costs.own, occupied: 0 };
         }
         let cost = if self.is_in_cluster(core, cluster_age) { self.costs.clean } else { self.costs.memory };
-        Fetch { origin: Origin::Below, cost, occupied: 0 }
+        Fetch { origin: LineOrigin::Below, cost, occupied: 0 }
     }
 
     fn is_in_cluster(&self, core: u32, cluster_age: u32) -> bool {
@@ -246,9 +253,9 @@ impl World {
         // The one that waits before this one will have it.
         let before = u32::try_from(line.last).ok().filter(|before| busy > clock && *before != core);
         if let Some(before) = before {
-            fetch = Fetch { origin: Origin::Cores, cost: self.transfer(before, core), occupied: 0 };
+            fetch = Fetch { origin: LineOrigin::Cores, cost: self.transfer(before, core), occupied: 0 };
         }
-        if fetch.origin != Origin::Cores {
+        if fetch.origin != LineOrigin::Cores {
             return None;
         }
         let comes = clock.max(busy) + fetch.cost;
@@ -262,7 +269,7 @@ impl World {
     /// The line is busy for a load of `core` that begins at `clock`: when it comes.
     pub fn serve(&mut self, at: LineIndex, core: u32, clock: u64, fetch: Fetch) -> u64 {
         let line = self.line(at.number());
-        if fetch.origin != Origin::Cores {
+        if fetch.origin != LineOrigin::Cores {
             return clock + fetch.cost;
         }
         let begins = clock.max(line.busy);
@@ -317,7 +324,12 @@ impl World {
             .filter_map(|index| {
                 let movers = self.movers(index);
                 let by = movers.by.iter().filter(|mover| mover.times > 0).copied().collect();
-                (movers.transfers > 0).then(|| HotLine { address: movers.address, transfers: movers.transfers, cost: movers.cost, by })
+                (movers.transfers > 0).then_some(HotLine {
+                    address: movers.address,
+                    transfers: movers.transfers,
+                    cost: movers.cost,
+                    by,
+                })
             })
             .collect();
         found.sort_by_key(|line| std::cmp::Reverse(line.cost));
@@ -336,5 +348,5 @@ pub struct HotLine {
     /// How long threads waited for it.
     pub cost: u64,
     /// Who moved it.
-    pub by: Vec<super::Mover>,
+    pub by: Vec<super::LineMover>,
 }

@@ -1,10 +1,10 @@
 //! Who is next: the thread whose clock is lowest.
 
-use super::{NEVER, State, World};
+use super::{NEVER, SharedLab, State};
 
 /// Who gets the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextHolder {
     /// The thread in this slot, which has a core.
     Thread(u32),
     /// The supervisor: nobody can run, or those that wait for something outside are to be asked.
@@ -14,7 +14,7 @@ pub enum Next {
 /// How often those that wait for something outside are asked while others run: each 50 us.
 const ASK_EVERY: u64 = 50_000_000;
 
-impl World {
+impl SharedLab {
     /// The slot with the lowest clock or deadline, and that.
     #[must_use]
     pub fn earliest(&self) -> Option<(u32, u64)> {
@@ -39,16 +39,16 @@ impl World {
     }
 
     /// Who is next. Deadlines that come first are over then. `may_ask`: whether the supervisor is asked before the time goes far.
-    pub fn next(&mut self, may_ask: bool) -> Next {
+    pub fn next(&mut self, may_ask: bool) -> NextHolder {
         loop {
             let earliest = self.earliest();
             let ask_at = self.asked + ASK_EVERY;
             if may_ask && self.outside > 0 && earliest.is_none_or(|(_, clock)| clock >= ask_at) {
-                return Next::Supervisor;
+                return NextHolder::Supervisor;
             }
-            let Some((slot, clock)) = earliest else { return Next::Supervisor };
+            let Some((slot, clock)) = earliest else { return NextHolder::Supervisor };
             match self.slots[slot as usize].state {
-                State::Running => return Next::Thread(slot),
+                State::Running => return NextHolder::Thread(slot),
                 _ => self.make_ready(slot, clock),
             }
         }

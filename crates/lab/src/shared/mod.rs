@@ -3,24 +3,24 @@
 //! Times are virtual picoseconds. One thread of all processes runs at a time; it holds the [token](token). So nothing here
 //! needs a lock, and what happens is the same on any host.
 
-mod arrivals;
 mod cores;
 mod layout;
 mod lines;
-mod mapping;
+mod memory;
+mod new_processes;
 mod polls;
 mod schedule;
 mod sleepers;
 mod stats;
 mod token;
 
-pub use arrivals::{Arrival, Arrivals};
-pub use layout::Layout;
-pub use lines::{Access, Fetch, Foreseen, HotLine, Line, LineIndex, Origin};
-pub use mapping::Mapping;
+pub use layout::CoreLayout;
+pub use lines::{Access, Fetch, Foreseen, HotLine, Line, LineIndex, LineOrigin};
+pub use memory::LabMemory;
+pub use new_processes::{NewProcess, NewProcesses};
 pub use polls::Polls;
-pub use schedule::Next;
-pub use stats::{Counts, Mover};
+pub use schedule::NextHolder;
+pub use stats::{Counts, LineMover};
 pub use token::{SUPERVISOR, Token};
 
 use crate::machine::Costs;
@@ -100,13 +100,13 @@ pub struct Core {
     pub fetched: u32,
 }
 
-/// The whole: made of zeros, then by [`World::begin`].
+/// The whole: made of zeros, then by [`SharedLab::begin`].
 #[repr(C)]
 #[derive(Debug)]
-pub struct World {
+pub struct SharedLab {
     magic: u64,
     /// Sockets, clusters and cores.
-    pub layout: Layout,
+    pub layout: CoreLayout,
     /// What things cost.
     pub costs: Costs,
     /// How far a thread's clock may be ahead of the slowest while it touches only what it has.
@@ -118,7 +118,7 @@ pub struct World {
     /// Whose turn it is.
     pub token: Token,
     /// Processes that have begun and are not yet on the machine.
-    pub arrivals: Arrivals,
+    pub new_processes: NewProcesses,
     /// The latest time at which somebody got the token.
     pub now: u64,
     /// When those that wait for something outside were asked last.
@@ -156,9 +156,9 @@ pub struct World {
 
 const MAGIC: u64 = 0x4865_6464_6c65_0001;
 
-impl World {
+impl SharedLab {
     /// An empty machine.
-    pub fn begin(&mut self, layout: Layout, costs: Costs, seed: u64) {
+    pub fn begin(&mut self, layout: CoreLayout, costs: Costs, seed: u64) {
         self.layout = layout;
         self.costs = costs;
         self.quantum = 100_000;

@@ -1,0 +1,115 @@
+//! `heddle lab`: any MPI program on a machine of many cores, in virtual time.
+
+use clap::Args;
+use heddle_lab::machine::{Machine, tree};
+use heddle_lab::run::{RunOutcome, RunPlan, run};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// What to run, and on which machine.
+#[derive(Debug, Args)]
+pub(crate) struct LabArgs {
+    /// A size, SOCKETSxCORES; a name, such as haswell-88; or a file that describes it.
+    machine: String,
+    /// Moves the starts of threads.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The core of this host on which all of it runs.
+    #[arg(long)]
+    host_core: Option<usize>,
+    /// The program, or the launcher that starts it, and its arguments.
+    #[arg(last = true, required = true)]
+    command: Vec<OsString>,
+}
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+///
+/// When the machine is not described, qemu or the plugin are missing, or the program is.
+pub(crate) fn run_lab(args: &LabArgs) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let machine = Machine::parse(&args.machine)?;
+    // In memory: on a disk the many small files of a large machine take seconds.
+    let folder = tempfile::Builder::new()
+        .prefix("heddle-lab.")
+        .tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())?;
+    tree::write(&machine, folder.path())?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
+    let plan = RunPlan {
+        machine,
+        command: args.command.clone(),
+        seed: args.seed,
+        qemu: find_qemu()?,
+        plugin: find_plugin()?,
+        host_core: args.host_core.map_or_else(last_core, Ok)?,
+        tree: folder.path().to_owned(),
+        stop,
+    };
+    let outcome = run(&plan)?;
+    report(&outcome);
+    let code = outcome.status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+fn find_qemu() -> io::Result<PathBuf> {
+    let path = std::env::var_os("PATH");
+    heddle_lab::run::find_program("qemu-x86_64".as_ref(), path.as_deref()).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            "there is no qemu-x86_64: install the package qemu-user (version 7.2, of Debian 12)",
+        )
+    })
+}
+
+/// The plugin: in `lib/heddle` of the installation, or beside this program where cargo has built both.
+fn find_plugin() -> io::Result<PathBuf> {
+    const NAME: &str = "libheddle_lab.so";
+    let program = std::env::current_exe()?;
+    let folder = program.parent().unwrap_or(Path::new("."));
+    let places = [folder.join("../lib/heddle").join(NAME), folder.join(NAME)];
+    let found = places.iter().find(|place| place.exists());
+    let missing = || {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("there is no {}: tools/stage.sh puts it there", places[0].display()),
+        )
+    };
+    found.ok_or_else(missing)?.canonicalize()
+}
+
+/// The last core that this process may use: others begin with the first.
+fn last_core() -> io::Result<usize> {
+    let cores = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0))?;
+    let all = 0..nix::sched::CpuSet::count();
+    all.rev()
+        .find(|core| cores.is_set(*core).unwrap_or(false))
+        .ok_or_else(|| io::Error::other("this process may use no core"))
+}
+
+fn report(outcome: &RunOutcome) {
+    let counts = &outcome.counts;
+    let wall = outcome.wall.as_secs_f64();
+    eprintln!(
+        "heddle lab: {:.3} ms of the machine's time, {:.1} M instructions, {} transfers of lines, {} sleeps; {wall:.1} s here, \
+         {:.0} M instructions per second, {} hand-overs",
+        outcome.time as f64 / 1e9,
+        counts.instructions as f64 / 1e6,
+        counts.moved,
+        counts.sleeps,
+        counts.instructions as f64 / 1e6 / wall,
+        outcome.passes,
+    );
+    if outcome.evictions > 0 {
+        eprintln!(
+            "heddle lab: {} lines were forgotten: the program uses more memory than the lab can follow",
+            outcome.evictions
+        );
+    }
+}
