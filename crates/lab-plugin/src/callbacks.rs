@@ -3,7 +3,7 @@
 //! qemu 7.2 lets a plugin not read registers. But its code has their address in `rbp` while it calls, and they are in memory when a block
 //! begins; `rax` and `rdx` can be replaced there. [`system_calls`](crate::system_calls) checks at the first call that this is so.
 
-use crate::guest::{self, Guest};
+use crate::guest::{self, Running};
 use crate::qemu::OnExecution;
 use crate::translate::{Block, Place};
 use heddle_lab::shared::Access;
@@ -36,30 +36,32 @@ unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u6
         guest::arrive(vcpu);
     }
     // SAFETY: only the holder of the token gets here: others wait inside of callbacks.
-    let (guest, lab) = unsafe { (guest::current(), guest::lab()) };
+    let mut running = unsafe { guest::running() };
     // SAFETY: blocks stay.
     let block = unsafe { &*block };
+    let guest = &mut *running.guest;
     guest.registers = registers;
     if guest.answer.is_some() | guest.is_timestamp_due {
         // SAFETY: a block begins, so the registers are in memory.
-        unsafe { replace_results(guest) };
+        unsafe { replace_results(&mut running) };
     }
+    let guest = &mut *running.guest;
     if guest.thread.is_ahead() {
-        guest.thread.pause_if_ahead(lab);
+        guest.thread.pause_if_ahead(running.lab);
         guest::back(guest);
     }
     if block.meets.load(Relaxed) {
-        before_stores(guest, block);
+        before_stores(&mut running, block);
     }
-    guest.thread.instructions += block.instructions;
-    guest.thread.clock += block.cost;
+    let thread = &mut running.guest.thread;
+    thread.instructions += block.instructions;
+    thread.clock += block.cost;
 }
 
 #[cold]
 #[inline(never)]
-fn before_stores(guest: &mut Guest, block: &Block) {
-    // SAFETY: the caller holds the token.
-    let (process, lab) = unsafe { (guest::process(), guest::lab()) };
+fn before_stores(running: &mut Running<'_>, block: &Block) {
+    let Running { guest, process, lab } = running;
     for place in block.stores.iter().filter(|place| place.site.is_met.load(Relaxed)) {
         if let Some(address) = place.address {
             // SAFETY: the block begins, its registers are in memory.
@@ -75,18 +77,18 @@ const IS_STORE: u32 = 2 << 16;
 
 pub(crate) unsafe extern "C" fn on_memory(_: u32, what: u32, address: u64, place: *mut c_void) {
     // SAFETY: only the holder of the token gets here.
-    let (guest, process) = unsafe { (guest::current(), guest::process()) };
-    // SAFETY: as above; places stay.
-    let (lab, place) = unsafe { (guest::lab(), &*place.cast::<Place>()) };
+    let Running { guest, process, lab } = unsafe { guest::running() };
+    // SAFETY: places stay.
+    let place = unsafe { &*place.cast::<Place>() };
     let access = if what & IS_STORE == 0 { Access::Load } else { Access::Store };
     guest.thread.access(lab, &mut process.names, address, access, &place.site);
 }
 
 pub(crate) unsafe extern "C" fn on_locked(_: u32, _: u32, address: u64, place: *mut c_void) {
     // SAFETY: only the holder of the token gets here.
-    let (guest, process) = unsafe { (guest::current(), guest::process()) };
-    // SAFETY: as above; places stay.
-    let (lab, place) = unsafe { (guest::lab(), &*place.cast::<Place>()) };
+    let Running { guest, process, lab } = unsafe { guest::running() };
+    // SAFETY: places stay.
+    let place = unsafe { &*place.cast::<Place>() };
     if place.address.is_none() {
         guest.used[place.site.at as usize >> 2 & 63] = (place.site.at, address);
     }
@@ -95,9 +97,9 @@ pub(crate) unsafe extern "C" fn on_locked(_: u32, _: u32, address: u64, place: *
 
 pub(crate) unsafe extern "C" fn before_locked(_: u32, place: *mut c_void) {
     // SAFETY: only the holder of the token gets here.
-    let (guest, process) = unsafe { (guest::current(), guest::process()) };
-    // SAFETY: as above; places stay.
-    let (lab, place) = unsafe { (guest::lab(), &*place.cast::<Place>()) };
+    let Running { guest, process, lab } = unsafe { guest::running() };
+    // SAFETY: places stay.
+    let place = unsafe { &*place.cast::<Place>() };
     let known = place.address.map(|address| {
         // SAFETY: none of these registers has changed since the block began.
         unsafe { address.with(guest.registers) }
@@ -110,31 +112,38 @@ pub(crate) unsafe extern "C" fn before_locked(_: u32, place: *mut c_void) {
 
 unsafe extern "C" fn before_timestamp(_: u32, _: *mut c_void) {
     // SAFETY: only the holder of the token gets here.
-    unsafe { guest::current().is_timestamp_due = true };
+    let running = unsafe { guest::running() };
+    running.guest.is_timestamp_due = true;
 }
 
 unsafe extern "C" fn after_timestamp(_: u32, _: *mut c_void, registers: *mut u64) {
     // SAFETY: only the holder of the token gets here.
-    let guest = unsafe { guest::current() };
-    guest.registers = registers;
-    if guest.is_timestamp_due {
+    let mut running = unsafe { guest::running() };
+    running.guest.registers = registers;
+    if running.guest.is_timestamp_due {
         // SAFETY: qemu read the counter by a call, after which it has no register in a copy.
-        unsafe { replace_results(guest) };
+        unsafe { replace_results(&mut running) };
     }
 }
 
+/// # Safety
+///
+/// The thread's registers are in memory, and stay there until the callback has returned.
 #[cold]
-unsafe fn replace_results(guest: &mut Guest) {
-    // SAFETY: the caller's promise: the registers are in memory.
-    let put = |number: usize, value: u64| unsafe { guest.registers.add(number).write(value) };
+unsafe fn replace_results(running: &mut Running<'_>) {
+    let Running { guest, lab, .. } = running;
+    let registers = guest.registers;
+    let put = |number: usize, value: u64| {
+        // SAFETY: there are sixteen.
+        let register = unsafe { registers.add(number) };
+        // SAFETY: the caller's promise.
+        unsafe { register.write(value) };
+    };
     if guest.is_timestamp_due {
         guest.is_timestamp_due = false;
-        // SAFETY: the caller holds the token.
-        let lab = unsafe { guest::lab() };
-        let ticks = lab.costs.ticks;
-        let time = u128::from(guest.thread.tell(lab)) * u128::from(ticks) / 1_000_000;
-        put(RAX, time as u64 & 0xffff_ffff);
-        put(RDX, (time >> 32) as u64 & 0xffff_ffff);
+        let ticks = u128::from(guest.thread.tell(lab)) * u128::from(lab.costs.ticks) / 1_000_000;
+        put(RAX, ticks as u64 & 0xffff_ffff);
+        put(RDX, (ticks >> 32) as u64 & 0xffff_ffff);
     }
     if let Some(answer) = guest.answer.take() {
         put(RAX, answer.cast_unsigned());

@@ -67,10 +67,6 @@ static DOOR: AtomicU32 = AtomicU32::new(0);
 /// The word that the thread at the door clears when it ends.
 static TID_ADDRESS: AtomicU64 = AtomicU64::new(0);
 
-fn take_tid_address() -> u64 {
-    TID_ADDRESS.swap(0, Relaxed)
-}
-
 /// The plugin is loaded.
 pub(crate) fn begin(mapping: LabMemory, seed: u64) {
     let lab = mapping.lab();
@@ -78,17 +74,6 @@ pub(crate) fn begin(mapping: LabMemory, seed: u64) {
     let pid = unsafe { libc::getpid() };
     let process = Process { lab, names: Mappings::new(lab, 0), number: 0, pid, seed, drawn: 0 };
     PROCESS.store(Box::into_raw(Box::new(process)), Release);
-}
-
-/// The thread that runs.
-///
-/// # Safety
-///
-/// For callbacks of qemu: the calling thread holds the token, or it is a thread's first callback, which only compares numbers.
-#[inline(always)]
-pub(crate) unsafe fn current<'a>() -> &'a mut Guest {
-    // SAFETY: guests live until their process ends; the holder of the token uses its own.
-    unsafe { &mut *CURRENT.load(Relaxed) }
 }
 
 /// Whether the thread with qemu's number `vcpu` is the one that runs.
@@ -99,26 +84,41 @@ pub(crate) fn is_current(vcpu: u32) -> bool {
     !current.is_null() && unsafe { (*current).vcpu } == vcpu
 }
 
-/// This process.
-///
-/// # Safety
-///
-/// The calling thread holds the token.
-#[inline(always)]
-pub(crate) unsafe fn process<'a>() -> &'a mut Process {
-    // SAFETY: made when the plugin was loaded; the holder of the token uses it.
-    unsafe { &mut *PROCESS.load(Relaxed) }
+/// The thread that runs, its process, and the machine: what a callback works with.
+#[derive(Debug)]
+pub(crate) struct Running<'a> {
+    pub(crate) guest: &'a mut Guest,
+    pub(crate) process: &'a mut Process,
+    pub(crate) lab: &'a mut SharedLab,
 }
 
-/// The machine.
+/// What the calling thread works with.
 ///
 /// # Safety
 ///
-/// The calling thread holds the token.
+/// It holds the token, and has no other such borrows. Callbacks of qemu do: threads wait for the token inside of them, and the
+/// thread that has it makes one call at a time.
 #[inline(always)]
-pub(crate) unsafe fn lab<'a>() -> &'a mut SharedLab {
+pub(crate) unsafe fn running<'a>() -> Running<'a> {
+    // SAFETY: guests live until their process ends; the holder of the token uses its own.
+    let guest = unsafe { &mut *CURRENT.load(Relaxed) };
+    // SAFETY: the caller's promise.
+    let (process, lab) = unsafe { process() };
+    Running { guest, process, lab }
+}
+
+/// This process and the machine.
+///
+/// # Safety
+///
+/// As [`running`]; or the process has no thread on the machine.
+#[inline(always)]
+pub(crate) unsafe fn process<'a>() -> (&'a mut Process, &'a mut SharedLab) {
+    // SAFETY: made when the plugin was loaded; the holder of the token uses it.
+    let process = unsafe { &mut *PROCESS.load(Relaxed) };
     // SAFETY: mapped until the process ends.
-    unsafe { &mut *process().lab }
+    let lab = unsafe { &mut *process.lab };
+    (process, lab)
 }
 
 /// The calling thread, which holds the token again, is the one that runs.
@@ -132,38 +132,32 @@ pub(crate) fn back(guest: &mut Guest) {
 pub(crate) fn arrive(vcpu: u32) {
     let is_first = CURRENT.load(Relaxed).is_null();
     let slot = if is_first { arrive_as_process() } else { arrive_as_thread() };
-    // SAFETY: the process's number was set before its first thread came in, and stays.
-    let number = unsafe { process().number };
-    let guest = Box::new(Guest {
-        thread: Thread::new(slot, number),
+    // SAFETY: what is read here was written before this thread came in; `begin` only waits, until it has the token.
+    let (process, lab) = unsafe { process() };
+    let guest = Box::leak(Box::new(Guest {
+        thread: Thread::new(slot, process.number),
         vcpu,
         registers: ptr::null_mut(),
         is_timestamp_due: false,
         answer: None,
-        tid_address: take_tid_address(),
+        tid_address: TID_ADDRESS.swap(0, Relaxed),
         restartable: 0,
         call: Call::default(),
         used: Box::new([(0, 0); 64]),
-    });
-    let guest = Box::leak(guest);
-    // SAFETY: `begin` only waits, until this thread has the token.
-    guest.thread.begin(unsafe { lab() });
+    }));
+    guest.thread.begin(lab);
     back(guest);
-    if is_first {
-        // SAFETY: this thread holds the token.
-        let process = unsafe { process() };
-        process.names = Mappings::new(process.lab, process.number);
-    }
 }
 
 fn arrive_as_process() -> u32 {
-    // SAFETY: arrivals are made for those that do not hold the token; no other thread of this process runs yet.
-    let (process, lab) = unsafe { (process(), lab()) };
+    // SAFETY: no thread of this process is on the machine; the places for new processes are made for those that do not hold the token.
+    let (process, lab) = unsafe { process() };
     let Some(slot) = lab.new_processes.arrive(process.pid.cast_unsigned()) else {
         eprintln!("heddle lab: too many processes begin at a time");
         std::process::abort();
     };
     process.number = lab.slots[slot as usize].process;
+    process.names = Mappings::new(process.lab, process.number);
     slot
 }
 
@@ -189,7 +183,7 @@ pub(crate) fn let_in(parent: &mut Guest, tid_address: u64) {
         futex::wait(&DOOR, 0, None, Scope::Process);
     }
     // SAFETY: the parent runs.
-    let (process, lab) = unsafe { (process(), lab()) };
+    let (process, lab) = unsafe { process() };
     let at = parent.thread.clock + lab.costs.thread;
     let Some(slot) = lab.begin_thread(process.number, process.pid, parent.thread.core, at) else {
         eprintln!("heddle lab: the machine has room for {} threads", heddle_lab::shared::SLOTS);
@@ -206,8 +200,8 @@ pub(crate) fn let_in(parent: &mut Guest, tid_address: u64) {
 /// In the child of a fork: it is alone, on a machine of its own, until it becomes another program.
 pub(crate) fn be_alone(guest: &mut Guest) {
     let Ok(mapping) = LabMemory::new(None) else { std::process::abort() };
-    // SAFETY: the parent's machine is left for one that nobody else has.
-    let (process, parents) = unsafe { (process(), lab()) };
+    // SAFETY: of the parent's machine only what does not change is read; then it is left for one that nobody else has.
+    let (process, parents) = unsafe { process() };
     process.lab = mapping.lab();
     // SAFETY: the pid cannot fail.
     process.pid = unsafe { libc::getpid() };

@@ -29,7 +29,6 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::OpenOptions;
 
 /// qemu asks which interface the plugin is for.
-// SAFETY: qemu looks the name up in this library alone.
 #[unsafe(no_mangle)]
 pub static qemu_plugin_version: c_int = 1;
 
@@ -38,7 +37,6 @@ pub static qemu_plugin_version: c_int = 1;
 /// # Safety
 ///
 /// For qemu: `arguments` are `count` strings.
-// SAFETY: as above.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qemu_plugin_install(
     id: u64,
@@ -47,8 +45,12 @@ pub unsafe extern "C" fn qemu_plugin_install(
     arguments: *const *const c_char,
 ) -> c_int {
     let arguments = (0..count.unsigned_abs() as usize).map(|index| {
-        // SAFETY: the caller's promise.
-        let text = unsafe { CStr::from_ptr(*arguments.add(index)) };
+        // SAFETY: the caller's promise: there are `count`.
+        let place = unsafe { arguments.add(index) };
+        // SAFETY: as above.
+        let argument = unsafe { *place };
+        // SAFETY: as above: each is a string.
+        let text = unsafe { CStr::from_ptr(argument) };
         text.to_string_lossy().into_owned()
     });
     match install(id, arguments) {
@@ -87,11 +89,11 @@ fn install(id: u64, arguments: impl Iterator<Item = String>) -> Result<(), Strin
     let qemu = qemu::interface()?;
     share::die_with_parent();
     guest::begin(mapping, seed);
-    // SAFETY: the id is qemu's, the callbacks have the types that its header says.
-    unsafe {
-        (qemu.register_vcpu_tb_trans_cb)(id, translate::on_translation);
-        (qemu.register_vcpu_syscall_cb)(id, system_calls::on_call);
-        (qemu.register_vcpu_syscall_ret_cb)(id, system_calls::on_return);
-    }
+    // SAFETY: the id is qemu's, and the callback has the type that its header says.
+    unsafe { (qemu.register_vcpu_tb_trans_cb)(id, translate::on_translation) };
+    // SAFETY: as above.
+    unsafe { (qemu.register_vcpu_syscall_cb)(id, system_calls::on_call) };
+    // SAFETY: as above.
+    unsafe { (qemu.register_vcpu_syscall_ret_cb)(id, system_calls::on_return) };
     Ok(())
 }

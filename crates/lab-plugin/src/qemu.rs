@@ -2,12 +2,13 @@
 //! preloaded where there is no qemu.
 
 use std::ffi::{CStr, c_void};
+use std::ptr;
 use std::sync::OnceLock;
 
 /// A plugin's number.
 pub(crate) type PluginId = u64;
 
-/// A block of instructions under translation.
+/// A block of instructions under translation, as qemu has it.
 #[repr(C)]
 pub(crate) struct TranslationBlock {
     opaque: [u8; 0],
@@ -15,7 +16,7 @@ pub(crate) struct TranslationBlock {
 
 /// An instruction of it.
 #[repr(C)]
-pub(crate) struct Instruction {
+pub(crate) struct TranslatedInstruction {
     opaque: [u8; 0],
 }
 
@@ -26,9 +27,9 @@ pub(crate) type OnCall = unsafe extern "C" fn(PluginId, u32, i64, u64, u64, u64,
 pub(crate) type OnReturn = unsafe extern "C" fn(PluginId, u32, i64, i64);
 
 /// Callbacks read no registers by qemu's means.
-pub(crate) const NO_REGISTERS: i32 = 0;
+const NO_REGISTERS: i32 = 0;
 /// One callback for both: of two, qemu 7.2 calls the second twice.
-pub(crate) const READS_AND_WRITES: i32 = 3;
+const READS_AND_WRITES: i32 = 3;
 
 macro_rules! interface {
     ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
@@ -60,15 +61,15 @@ macro_rules! interface {
 interface! {
     register_vcpu_tb_trans_cb: fn(PluginId, OnTranslation);
     register_vcpu_tb_exec_cb: fn(*mut TranslationBlock, OnExecution, i32, *mut c_void);
-    register_vcpu_insn_exec_cb: fn(*mut Instruction, OnExecution, i32, *mut c_void);
-    register_vcpu_mem_cb: fn(*mut Instruction, OnMemory, i32, i32, *mut c_void);
+    register_vcpu_insn_exec_cb: fn(*mut TranslatedInstruction, OnExecution, i32, *mut c_void);
+    register_vcpu_mem_cb: fn(*mut TranslatedInstruction, OnMemory, i32, i32, *mut c_void);
     register_vcpu_syscall_cb: fn(PluginId, OnCall);
     register_vcpu_syscall_ret_cb: fn(PluginId, OnReturn);
     tb_n_insns: fn(*const TranslationBlock) -> usize;
-    tb_get_insn: fn(*const TranslationBlock, usize) -> *mut Instruction;
-    insn_data: fn(*const Instruction) -> *const u8;
-    insn_vaddr: fn(*const Instruction) -> u64;
-    insn_size: fn(*const Instruction) -> usize;
+    tb_get_insn: fn(*const TranslationBlock, usize) -> *mut TranslatedInstruction;
+    insn_data: fn(*const TranslatedInstruction) -> *const u8;
+    insn_vaddr: fn(*const TranslatedInstruction) -> u64;
+    insn_size: fn(*const TranslatedInstruction) -> usize;
 }
 
 /// qemu's functions.
@@ -79,4 +80,76 @@ interface! {
 pub(crate) fn interface() -> Result<&'static Interface, String> {
     static INTERFACE: OnceLock<Result<Interface, String>> = OnceLock::new();
     INTERFACE.get_or_init(Interface::look_up).as_ref().map_err(Clone::clone)
+}
+
+/// A block under translation.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockHandle {
+    qemu: &'static Interface,
+    block: *mut TranslationBlock,
+}
+
+impl BlockHandle {
+    /// # Safety
+    ///
+    /// qemu translates the block, and has not yet ended.
+    pub(crate) unsafe fn new(block: *mut TranslationBlock) -> Self {
+        Self { qemu: interface().expect("it was there when the plugin was loaded"), block }
+    }
+
+    pub(crate) fn instructions(self) -> impl Iterator<Item = InstructionHandle> {
+        // SAFETY: the block is under translation.
+        let count = unsafe { (self.qemu.tb_n_insns)(self.block) };
+        (0..count).map(move |index| {
+            // SAFETY: the index is below the number of its instructions.
+            let instruction = unsafe { (self.qemu.tb_get_insn)(self.block, index) };
+            InstructionHandle { qemu: self.qemu, instruction }
+        })
+    }
+
+    /// `callback` gets `data` whenever the block begins.
+    pub(crate) fn on_execution<T>(self, callback: OnExecution, data: &'static T) {
+        let data = ptr::from_ref(data).cast_mut().cast();
+        // SAFETY: the block is under translation; the data stays.
+        unsafe { (self.qemu.register_vcpu_tb_exec_cb)(self.block, callback, NO_REGISTERS, data) };
+    }
+}
+
+/// An instruction under translation.
+#[derive(Clone, Copy)]
+pub(crate) struct InstructionHandle {
+    qemu: &'static Interface,
+    instruction: *mut TranslatedInstruction,
+}
+
+impl InstructionHandle {
+    pub(crate) fn address(self) -> u64 {
+        // SAFETY: the instruction is under translation.
+        unsafe { (self.qemu.insn_vaddr)(self.instruction) }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the instruction is under translation.
+        let first = unsafe { (self.qemu.insn_data)(self.instruction) };
+        // SAFETY: as above.
+        let length = unsafe { (self.qemu.insn_size)(self.instruction) };
+        // SAFETY: qemu says so, and keeps them until the block is translated.
+        unsafe { std::slice::from_raw_parts(first, length) }
+    }
+
+    /// `callback` gets `data` before the instruction.
+    pub(crate) fn before<T>(self, callback: OnExecution, data: &'static T) {
+        let data = ptr::from_ref(data).cast_mut().cast();
+        // SAFETY: the instruction is under translation; the data stays.
+        unsafe { (self.qemu.register_vcpu_insn_exec_cb)(self.instruction, callback, NO_REGISTERS, data) };
+    }
+
+    /// `callback` gets `data` after each of its loads and stores.
+    pub(crate) fn on_memory<T>(self, callback: OnMemory, data: &'static T) {
+        let data = ptr::from_ref(data).cast_mut().cast();
+        // SAFETY: the instruction is under translation; the data stays.
+        unsafe {
+            (self.qemu.register_vcpu_mem_cb)(self.instruction, callback, NO_REGISTERS, READS_AND_WRITES, data)
+        };
+    }
 }

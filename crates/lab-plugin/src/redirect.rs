@@ -32,7 +32,12 @@ unsafe fn list<'a>(strings: Strings) -> Vec<&'a CStr> {
     }
     // SAFETY: the caller's promise.
     (0..)
-        .map(|index| unsafe { *strings.add(index) })
+        .map(|index| {
+            // SAFETY: the caller's promise; the list ends before its null.
+            let place = unsafe { strings.add(index) };
+            // SAFETY: as above.
+            unsafe { *place }
+        })
         .take_while(|text| !text.is_null())
         .map(|text| unsafe { CStr::from_ptr(text) })
         .collect()
@@ -64,8 +69,11 @@ fn interpreter(script: &Path) -> Option<(PathBuf, Option<OsString>)> {
 /// As for `execve`.
 unsafe fn on_machine(file: *const c_char, arguments: Strings, environment: Strings) -> Option<Command> {
     // SAFETY: the caller's promise.
-    let (file, arguments, environment) =
-        unsafe { (CStr::from_ptr(file), list(arguments), list(environment)) };
+    let file = unsafe { CStr::from_ptr(file) };
+    // SAFETY: as above.
+    let arguments = unsafe { list(arguments) };
+    // SAFETY: as above.
+    let environment = unsafe { list(environment) };
     let places = Places::read(|name| variable(&environment, name))?;
     RANK_VARIABLES.iter().find_map(|name| variable(&environment, name))?;
     let program =
@@ -141,7 +149,6 @@ unsafe fn execute(name: &CStr, file: *const c_char, arguments: Strings, environm
 /// # Safety
 ///
 /// As there.
-// SAFETY: it stands before the C library's function on purpose, and does what that does.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn execve(
     file: *const c_char,
@@ -157,7 +164,6 @@ pub(crate) unsafe extern "C" fn execve(
 /// # Safety
 ///
 /// As there.
-// SAFETY: as for `execve`.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn execvpe(
     file: *const c_char,
@@ -173,7 +179,6 @@ pub(crate) unsafe extern "C" fn execvpe(
 /// # Safety
 ///
 /// As there.
-// SAFETY: as for `execve`.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn execv(file: *const c_char, arguments: Strings) -> c_int {
     // SAFETY: the caller's promise.
@@ -185,7 +190,6 @@ pub(crate) unsafe extern "C" fn execv(file: *const c_char, arguments: Strings) -
 /// # Safety
 ///
 /// As there.
-// SAFETY: as for `execve`.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn execvp(file: *const c_char, arguments: Strings) -> c_int {
     // SAFETY: the caller's promise.
@@ -238,7 +242,6 @@ unsafe fn spawn(
 /// # Safety
 ///
 /// As there.
-// SAFETY: as for `execve`.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn posix_spawn(
     pid: *mut libc::pid_t,
@@ -257,7 +260,6 @@ pub(crate) unsafe extern "C" fn posix_spawn(
 /// # Safety
 ///
 /// As there.
-// SAFETY: as for `execve`.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn posix_spawnp(
     pid: *mut libc::pid_t,

@@ -13,7 +13,7 @@ extern "C" fn share() {
 }
 
 #[used]
-// SAFETY: the loader calls what stands in this section, with nothing that the function would need.
+// The loader calls what stands in this section, with nothing that the function would need.
 #[unsafe(link_section = ".init_array")]
 static SHARE: extern "C" fn() = share;
 

@@ -4,12 +4,11 @@
 //! block changes the registers that it is made of.
 
 use crate::callbacks;
-use crate::qemu::{self, NO_REGISTERS, PluginId, READS_AND_WRITES, TranslationBlock};
+use crate::guest;
+use crate::qemu::{BlockHandle, PluginId, TranslationBlock};
 use heddle_lab::thread::Site;
 use heddle_platform::atomic::AtomicBool;
 use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
-use std::ffi::c_void;
-use std::ptr;
 
 /// A block.
 #[derive(Debug)]
@@ -47,8 +46,12 @@ impl Address {
     /// `registers` are the sixteen of the thread that runs.
     #[inline]
     pub(crate) unsafe fn with(&self, registers: *const u64) -> u64 {
-        // SAFETY: the caller's promise; numbers are below sixteen.
-        let read = |number: usize| unsafe { registers.add(number).read() };
+        let read = |number: usize| {
+            // SAFETY: numbers are below sixteen.
+            let register = unsafe { registers.add(number) };
+            // SAFETY: the caller's promise.
+            unsafe { register.read() }
+        };
         let base = self.base.map_or(0, read);
         let index = self.index.map_or(0, |(number, scale)| read(number).wrapping_mul(scale));
         base.wrapping_add(index).wrapping_add(self.displacement)
@@ -61,92 +64,53 @@ impl Address {
 ///
 /// For qemu.
 pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut TranslationBlock) {
-    let qemu = qemu::interface().expect("it was there when the plugin was loaded");
-    // SAFETY: the caller's block; indices are below the number of its instructions.
-    let handles: Vec<_> =
-        unsafe { (0..(qemu.tb_n_insns)(block)).map(|index| (qemu.tb_get_insn)(block, index)).collect() };
+    // SAFETY: the caller's promise.
+    let handle = unsafe { BlockHandle::new(block) };
     let meets: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-    // SAFETY: the process was made when the plugin was loaded. Costs do not change.
-    let costs = unsafe { crate::guest::lab().costs };
-    let mut translated =
-        Block { at: 0, instructions: handles.len() as u64, cost: 0, meets, stores: Vec::new() };
+    // SAFETY: the process was made when the plugin was loaded; costs do not change.
+    let (_, lab) = unsafe { guest::process() };
+    let costs = lab.costs;
+    let mut block = Block { at: 0, instructions: 0, cost: 0, meets, stores: Vec::new() };
     let mut information = InstructionInfoFactory::new();
     let mut changed = Changed::default();
     let mut was_timestamp = false;
-    for handle in handles {
-        // SAFETY: the instruction is the block's.
-        let (at, bytes) = unsafe {
-            (
-                (qemu.insn_vaddr)(handle),
-                std::slice::from_raw_parts((qemu.insn_data)(handle), (qemu.insn_size)(handle)),
-            )
-        };
-        if translated.at == 0 {
-            translated.at = at;
+    for handle in handle.instructions() {
+        let at = handle.address();
+        if block.instructions == 0 {
+            block.at = at;
         }
-        let instruction = Decoder::with_ip(64, bytes, at, DecoderOptions::NONE).decode();
+        block.instructions += 1;
+        block.cost += costs.instruction;
+        let instruction = Decoder::with_ip(64, handle.bytes(), at, DecoderOptions::NONE).decode();
         let site = Site { at, meets, is_met: AtomicBool::new(false) };
-        let place = Box::leak(Box::new(Place { site, address: changed.address(&instruction) }));
+        let place: &'static Place =
+            Box::leak(Box::new(Place { site, address: changed.address(&instruction) }));
         let info = information.info(&instruction);
         if was_timestamp {
-            // SAFETY: a callback of the right type.
-            unsafe {
-                (qemu.register_vcpu_insn_exec_cb)(
-                    handle,
-                    callbacks::AFTER_TIMESTAMP,
-                    NO_REGISTERS,
-                    ptr::null_mut(),
-                )
-            };
+            handle.before(callbacks::AFTER_TIMESTAMP, place);
         }
         was_timestamp = matches!(instruction.mnemonic(), Mnemonic::Rdtsc | Mnemonic::Rdtscp);
-        translated.cost += costs.instruction;
-        let data = ptr::from_mut(place).cast::<c_void>();
-        let watch = |callback| {
-            // SAFETY: a callback of the right type, with a place that stays.
-            unsafe { (qemu.register_vcpu_mem_cb)(handle, callback, NO_REGISTERS, READS_AND_WRITES, data) };
-        };
         match instruction.mnemonic() {
-            Mnemonic::Pause => translated.cost += costs.pause,
+            Mnemonic::Pause => block.cost += costs.pause,
             Mnemonic::Rdtsc | Mnemonic::Rdtscp => {
-                translated.cost += costs.timestamp;
-                // SAFETY: as above.
-                unsafe {
-                    (qemu.register_vcpu_insn_exec_cb)(
-                        handle,
-                        callbacks::BEFORE_TIMESTAMP,
-                        NO_REGISTERS,
-                        ptr::null_mut(),
-                    )
-                };
+                block.cost += costs.timestamp;
+                handle.before(callbacks::BEFORE_TIMESTAMP, place);
             }
             _ if is_locked(&instruction) => {
-                // SAFETY: as above.
-                unsafe {
-                    (qemu.register_vcpu_insn_exec_cb)(handle, callbacks::before_locked, NO_REGISTERS, data)
-                };
-                watch(callbacks::on_locked);
+                handle.before(callbacks::before_locked, place);
+                handle.on_memory(callbacks::on_locked, place);
             }
             _ => {
-                watch(callbacks::on_memory);
+                handle.on_memory(callbacks::on_memory, place);
                 let stores = info.used_memory().iter().any(|memory| writes(memory.access()));
                 if stores && place.address.is_some() {
-                    translated.stores.push(place);
+                    block.stores.push(place);
                 }
             }
         }
         changed.note(info);
     }
-    let translated = Box::leak(Box::new(translated));
-    // SAFETY: a callback of the right type, with a block that stays.
-    unsafe {
-        (qemu.register_vcpu_tb_exec_cb)(
-            block,
-            callbacks::ON_BLOCK,
-            NO_REGISTERS,
-            ptr::from_mut(translated).cast(),
-        )
-    };
+    handle.on_execution(callbacks::ON_BLOCK, Box::leak(Box::new(block)));
 }
 
 fn is_locked(instruction: &Instruction) -> bool {

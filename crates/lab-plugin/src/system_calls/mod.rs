@@ -18,26 +18,19 @@ mod life;
 mod time;
 mod waits;
 
-use crate::guest::{self, Guest, Process};
+use crate::guest::{self, Running};
 use crate::qemu::PluginId;
-use heddle_lab::shared::SharedLab;
 
-/// What a callback about a system call works with: the running thread, its process, the machine.
-struct Caller<'a> {
-    guest: &'a mut Guest,
-    process: &'a mut Process,
-    lab: &'a mut SharedLab,
+/// The running thread makes or has made a system call.
+fn of(vcpu: u32) -> Running<'static> {
+    if !guest::is_current(vcpu) {
+        guest::arrive(vcpu);
+    }
+    // SAFETY: the calling thread runs, so it holds the token.
+    unsafe { guest::running() }
 }
 
-impl Caller<'_> {
-    fn of(vcpu: u32) -> Self {
-        if !guest::is_current(vcpu) {
-            guest::arrive(vcpu);
-        }
-        // SAFETY: the calling thread runs, so it holds the token.
-        unsafe { Self { guest: guest::current(), process: guest::process(), lab: guest::lab() } }
-    }
-
+impl Running<'_> {
     /// The call costs `price`.
     fn pay(&mut self, price: u64) {
         self.guest.thread.clock += price;
@@ -59,7 +52,7 @@ impl Caller<'_> {
 ///
 /// The program vouches for the address, as it does to the kernel.
 unsafe fn read<T: Copy>(address: u64) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: the running's promise.
     unsafe { (address as *const T).read_unaligned() }
 }
 
@@ -69,7 +62,7 @@ unsafe fn read<T: Copy>(address: u64) -> T {
 ///
 /// As [`read`].
 unsafe fn write<T>(address: u64, value: T) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the running's promise.
     unsafe { (address as *mut T).write_unaligned(value) }
 }
 
@@ -86,23 +79,23 @@ fn error(number: i32) -> i64 {
 pub(crate) unsafe extern "C" fn on_call(
     _: PluginId, vcpu: u32, number: i64, a0: u64, a1: u64, a2: u64, a3: u64, a4: u64, a5: u64, _: u64, _: u64,
 ) {
-    let mut caller = Caller::of(vcpu);
-    caller.guest.call.arguments = [a0, a1, a2, a3, a4, a5];
-    life::check_once(&caller);
-    caller.guest.thread.wait_drained();
-    caller.lab.slots[caller.guest.thread.slot as usize].counts.system_calls += 1;
-    let is_done = time::before(&mut caller, number)
-        || futex::before(&mut caller, number)
-        || cores::before(&mut caller, number)
-        || life::before(&mut caller, number)
-        || waits::before(&mut caller, number);
+    let mut running = of(vcpu);
+    running.guest.call.arguments = [a0, a1, a2, a3, a4, a5];
+    life::check_once(&running);
+    running.guest.thread.wait_drained();
+    running.lab.slots[running.guest.thread.slot as usize].counts.system_calls += 1;
+    let is_done = time::before(&mut running, number)
+        || futex::before(&mut running, number)
+        || cores::before(&mut running, number)
+        || life::before(&mut running, number)
+        || waits::before(&mut running, number);
     if !is_done {
-        let price = caller.lab.costs.system_call;
-        caller.pay(price);
+        let price = running.lab.costs.system_call;
+        running.pay(price);
     }
     // Another thread may have had its turn. One that has ended is nobody's.
     if number != libc::SYS_exit && number != libc::SYS_exit_group {
-        guest::back(caller.guest);
+        guest::back(running.guest);
     }
 }
 
@@ -115,10 +108,10 @@ pub(crate) unsafe extern "C" fn on_return(_: PluginId, vcpu: u32, number: i64, r
     if !guest::is_current(vcpu) {
         return;
     }
-    let mut caller = Caller::of(vcpu);
-    waits::give_back(&mut caller);
-    time::after_call(&mut caller, number, result);
-    cores::after(&mut caller, number);
-    life::after(&mut caller, number, result);
-    guest::back(caller.guest);
+    let mut running = of(vcpu);
+    waits::give_back(&mut running);
+    time::after_call(&mut running, number, result);
+    cores::after(&mut running, number);
+    life::after(&mut running, number, result);
+    guest::back(running.guest);
 }

@@ -3,20 +3,21 @@
 //! The thread waits on the machine until the call would return at once; then the host makes it. Where the call has a time limit that
 //! is over, the host is given nothing to wait for.
 
-use super::{Caller, read, time, write};
+use super::{read, time, write};
+use crate::guest::Running;
 use heddle_lab::shared::NEVER;
 use heddle_lab::thread::Ended;
 use std::ptr;
 
 /// True if the call was one that may wait.
-pub(super) fn before(caller: &mut Caller<'_>, number: i64) -> bool {
-    let Some(wait) = Wait::of(caller, number) else { return false };
-    let price = caller.lab.costs.system_call;
-    caller.pay(price);
-    let deadline = wait.deadline(caller);
-    let ended = caller.guest.thread.wait_outside(caller.lab, deadline, || wait.has_come());
+pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
+    let Some(wait) = Wait::of(running, number) else { return false };
+    let price = running.lab.costs.system_call;
+    running.pay(price);
+    let deadline = wait.deadline(running);
+    let ended = running.guest.thread.wait_outside(running.lab, deadline, || wait.has_come());
     if ended == Ended::TimeOver {
-        wait.hurry(caller);
+        wait.hurry(running);
     }
     true
 }
@@ -44,8 +45,8 @@ enum Limit {
 }
 
 impl Wait {
-    fn of(caller: &Caller<'_>, number: i64) -> Option<Self> {
-        let [a0, a1, a2, a3, a4, _] = caller.guest.call.arguments;
+    fn of(running: &Running<'_>, number: i64) -> Option<Self> {
+        let [a0, a1, a2, a3, a4, _] = running.guest.call.arguments;
         let descriptor = |events| {
             // SAFETY: it asks for flags.
             let flags = unsafe { libc::fcntl(a0 as i32, libc::F_GETFL) };
@@ -91,16 +92,16 @@ impl Wait {
         }
     }
 
-    fn deadline(&self, caller: &mut Caller<'_>) -> u64 {
+    fn deadline(&self, running: &mut Running<'_>) -> u64 {
         match self.limit() {
             None | Some(Limit::Timespec(0) | Limit::Timeval(0) | Limit::Milliseconds(i32::MIN..0)) => NEVER,
-            Some(Limit::Milliseconds(limit)) => time::after(caller, i128::from(limit) * 1_000_000),
-            Some(Limit::Timespec(address)) => time::deadline(caller, address, false),
+            Some(Limit::Milliseconds(limit)) => time::after(running, i128::from(limit) * 1_000_000),
+            Some(Limit::Timespec(address)) => time::deadline(running, address, false),
             Some(Limit::Timeval(address)) => {
                 // SAFETY: the program's address.
                 let limit: libc::timeval = unsafe { read(address) };
                 time::after(
-                    caller,
+                    running,
                     i128::from(limit.tv_sec) * 1_000_000_000 + i128::from(limit.tv_usec) * 1000,
                 )
             }
@@ -129,11 +130,8 @@ impl Wait {
             Self::Select { count, sets, .. } => {
                 let copy = |address: u64| {
                     // SAFETY: the program's set of `count` bits.
-                    (address != 0).then(|| {
-                        (0..count.div_ceil(64))
-                            .map(|word| unsafe { read::<u64>(address + word * 8) })
-                            .collect::<Vec<_>>()
-                    })
+                    let word = |number: u64| unsafe { read::<u64>(address + number * 8) };
+                    (address != 0).then(|| (0..count.div_ceil(64)).map(word).collect::<Vec<_>>())
                 };
                 let mut sets = sets.map(copy);
                 let mut pointers = sets
@@ -157,54 +155,53 @@ impl Wait {
     }
 
     /// The time is over: the host's call gets no time, or something that is ready.
-    fn hurry(&self, caller: &mut Caller<'_>) {
+    fn hurry(&self, running: &mut Running<'_>) {
         match *self {
             Self::Poll { list, count, limit: Limit::Milliseconds(_) } if count > 0 => {
-                keep(caller, list, 8);
+                keep(running, list, 8);
                 // SAFETY: the program's list. Nothing can be read from a descriptor that is not there: that is said at once.
                 unsafe { write(list, libc::pollfd { fd: i32::MAX, events: libc::POLLIN, revents: 0 }) };
-                caller.answer(0);
+                running.answer(0);
             }
-            Self::Epoll(number, Limit::Milliseconds(_)) => hurry_epoll(caller, number),
-            _ => match self.limit() {
-                Some(Limit::Timespec(address) | Limit::Timeval(address)) => {
-                    keep(caller, address, 16);
+            Self::Epoll(number, Limit::Milliseconds(_)) => hurry_epoll(running, number),
+            _ => {
+                if let Some(Limit::Timespec(address) | Limit::Timeval(address)) = self.limit() {
+                    keep(running, address, 16);
                     // SAFETY: the program's time.
                     unsafe { write(address, [0_u64; 2]) };
                 }
-                _ => {}
-            },
+            }
         }
     }
 }
 
 /// Keeps what the program has at `address`, until the call is over.
-fn keep(caller: &mut Caller<'_>, address: u64, bytes: u64) {
+fn keep(running: &mut Running<'_>, address: u64, bytes: u64) {
     // SAFETY: the program's memory.
     let copy = (0..bytes).map(|index| unsafe { read(address + index) }).collect();
-    caller.guest.call.kept.push((address, copy));
+    running.guest.call.kept.push((address, copy));
 }
 
 /// Adds an event that has happened to the epoll descriptor `set`, for this call.
-fn hurry_epoll(caller: &mut Caller<'_>, set: i32) {
+fn hurry_epoll(running: &mut Running<'_>, set: i32) {
     // SAFETY: a new descriptor.
     let event = unsafe { libc::eventfd(1, libc::EFD_CLOEXEC) };
     let mut what = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
     // SAFETY: both are descriptors of this process.
     unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, event, &raw mut what) };
-    caller.guest.call.hurried = Some(event);
-    caller.answer(0);
+    running.guest.call.hurried = Some(event);
+    running.answer(0);
 }
 
 /// The call is over: the program's memory and descriptors are as they were.
-pub(super) fn give_back(caller: &mut Caller<'_>) {
-    for (address, bytes) in std::mem::take(&mut caller.guest.call.kept) {
+pub(super) fn give_back(running: &mut Running<'_>) {
+    for (address, bytes) in std::mem::take(&mut running.guest.call.kept) {
         for (index, byte) in bytes.into_iter().enumerate() {
             // SAFETY: the program's memory, of which this is the contents.
             unsafe { write(address + index as u64, byte) };
         }
     }
-    if let Some(event) = caller.guest.call.hurried.take() {
+    if let Some(event) = running.guest.call.hurried.take() {
         // SAFETY: it was made for the call; closed, it is in no set.
         unsafe { libc::close(event) };
     }
