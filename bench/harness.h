@@ -39,6 +39,7 @@ struct options {
     enum comms comms;
     int level;          /* the thread level asked for */
     bool pin;           /* every rank on its own core */
+    bool no_probe;      /* the machine's own speed is not measured */
     const char *op;     /* which of the subject's forms, the first if none was named */
     const char *pvars[MAX_PVARS]; /* performance variables to report */
     int pvar_count;

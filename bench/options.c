@@ -35,6 +35,7 @@ _Noreturn void usage(const char *complaint) {
             "  --beside-processes N   processes that compute beside each process (0)\n"
             "  --beside-threads N  threads that compute in each process (0)\n"
             "  --pin               every rank on a core of its own\n"
+            "  --no-probe          the machine's own speed is not measured: it is simulated\n"
             "  --launched NS       CLOCK_MONOTONIC when mpiexec was started (start-up)\n",
             "probe", "cache-line round trip between two cores, without MPI");
     exit(2);
@@ -94,9 +95,9 @@ static int parse_int(const char *name, const char *text, int low, int high) {
 static double parse_seconds(const char *name, const char *text) {
     char *end;
     double s = strtod(text, &end);
-    if (end == text || *end != '\0' || !(s >= 0.001 && s <= 60)) {
+    if (end == text || *end != '\0' || !(s >= 0.0001 && s <= 60)) {
         char complaint[160];
-        snprintf(complaint, sizeof complaint, "%s wants seconds from 0.001 to 60, not \"%s\"", name, text);
+        snprintf(complaint, sizeof complaint, "%s wants seconds from 0.0001 to 60, not \"%s\"", name, text);
         usage(complaint);
     }
     return s;
@@ -111,6 +112,10 @@ void options_parse(struct options *opt, int argc, char **argv) {
         const char *name = argv[i];
         if (strcmp(name, "--pin") == 0) {
             opt->pin = true;
+            continue;
+        }
+        if (strcmp(name, "--no-probe") == 0) {
+            opt->no_probe = true;
             continue;
         }
         if (strcmp(name, "--misses") == 0) {

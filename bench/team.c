@@ -145,7 +145,7 @@ void measure(struct bench *b) {
     b->more_count = 0;
     b->workers = calloc((size_t)threads, sizeof *b->workers);
     if (!b->workers) MPI_Abort(MPI_COMM_WORLD, 1);
-    b->probe_before_ns = probe(b);
+    b->probe_before_ns = b->opt.no_probe ? NAN : probe(b);
     for (int t = 0; t < threads; t++)
         b->workers[t] = (struct worker){
             .bench = b, .id = t, .comm = b->comms[t], .tag = tag_of(b, t), .other_tag = OTHER_TAGS + tag_of(b, t)};
@@ -169,7 +169,7 @@ void measure(struct bench *b) {
     for (int t = 0; t < threads; t++) all_units += b->workers[t].meter.all_units;
     misses_close(b, misses, all_units);
     pvars_close(b, pvars, all_units);
-    b->probe_after_ns = probe(b);
+    b->probe_after_ns = b->opt.no_probe ? NAN : probe(b);
     int64_t wrong = b->wrong_bytes;
     MPI_Reduce(&wrong, &b->wrong_bytes, 1, MPI_INT64_T, MPI_SUM, 0, participants);
     if (b->subject->close) b->subject->close(b);

@@ -158,7 +158,10 @@ impl SharedLab {
         line.owner = NOBODY;
         line.last = NOBODY;
         self.evictions += u64::from(forgotten);
-        *self.movers(victim) = super::stats::LineMovers::default();
+        // Elsewhere they are zeros, and take no memory.
+        if self.counting != 0 {
+            *self.movers(victim) = super::stats::LineMovers::default();
+        }
         LineIndex(victim as u32)
     }
 
@@ -259,7 +262,7 @@ impl SharedLab {
             return None;
         }
         let comes = clock.max(busy) + fetch.cost;
-        let held = self.costs.held;
+        let held = if access == Access::Locked { self.costs.held } else { 0 };
         let line = self.line(at.number());
         line.busy = comes + held;
         line.last = core as i16;

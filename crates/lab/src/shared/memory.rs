@@ -8,8 +8,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::{self, NonNull};
 
-/// Sets of the directory: a million lines, 64 MiB of programs' memory that is in use at a time.
-const SETS: usize = 1 << 17;
+/// Sets of the directory: four million lines, 256 MiB of programs' memory that is in use at a time.
+const SETS: usize = 1 << 19;
 
 /// A [`SharedLab`] with its directory behind it, mapped. It stays mapped: plugins use it until their process ends.
 #[derive(Clone, Copy, Debug)]
