@@ -37,7 +37,8 @@ fn entry_point(
     let params = params.collect::<Vec<_>>().join(", ");
     let set = sets.of(function);
     let lower = function.name.to_lowercase();
-    let body = format!("crate::bodies::{module}::{lower}({})", arguments(function, large, set));
+    // At the beginning of a line, since the compiler shows only that much of it if there is no such body.
+    let body = format!("\ncrate::bodies::{module}::{lower}({})", arguments(function, large, set));
     let express = if function.express {
         let set = set.filter(|_| !ONE_BY_ONE.contains(&&*function.name));
         let arguments = arguments(function, large, set);
