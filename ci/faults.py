@@ -89,14 +89,14 @@ def test_sources(crate):
 
 def check(faults):
     """What is wrong with the patches themselves."""
-    problems, named = [], set()
+    problems, named = [], {}
     for fault in faults:
         if not fault.tests or not fault.hunks:
             problems.append(f"{fault.path}: it names no test, or changes nothing")
         _, unfit = fault.apply(lambda path: (BASE / path).read_text())
         problems.extend(f"{fault.path} does not apply: {problem}" for problem in unfit)
         for _, file, test, _ in fault.tests:
-            named.add((fault.crate, file, test.split("::")[-1]))
+            named.setdefault((fault.crate, file, test.split("::")[-1]), fault.path)
     marked = set()
     for crate in {fault.crate for fault in faults}:
         for file, source in test_sources(crate):
@@ -107,8 +107,10 @@ def check(faults):
                 elif block.startswith("with_fault! {"):
                     for name in re.findall(r"^ {8}(\w+):(?!:)", block, re.MULTILINE):
                         marked.add((crate, file, name))
-    problems.extend(f"no patch names {file}, {test}" for _, file, test in sorted(marked - named))
-    problems.extend(f"a patch names {file}, {test}, which is not there" for _, file, test in sorted(named - marked))
+    problems.extend(f"no patch in {crate / 'tests' / 'faults'} names {file} {test}, which is marked with_fault!"
+                    for crate, file, test in sorted(marked - named.keys()))
+    problems.extend(f"{named[crate, file, test]}: it names {file} {test}, and {file} has no with_fault! of this name"
+                    for crate, file, test in sorted(named.keys() - marked))
     return problems
 
 

@@ -57,7 +57,7 @@ def planted(mutants):
         # From a word's beginning, or `Kind::named` would be found in `LockKind::named`.
         found = re.findall((r"\b" if mutant["old"][0].isalnum() else "") + re.escape(mutant["old"]), text)
         if len(found) != 1:
-            problems.append(f"{name}: {path} has this {len(found)} times: {mutant['old']}")
+            problems.append(f"{name}: its `old` has to stand in {path} once, and is there {len(found)} times: {mutant['old']}")
         alive = f'heddle_platform::is_alive("{name}")'
         texts[path] = text.replace(mutant["old"], mutant["new"].replace("MUTANT", alive))
         program, *rest = mutant["caught"].split()
@@ -66,7 +66,9 @@ def planted(mutants):
             if not any(f"fn {test.split('::')[-1]}()" in source.read_text() for source in test_sources(program, file)):
                 problems.append(f"{name}: {program} has no test {file} {test}")
         elif not (PROGRAMS / f"{program}.c").is_file():
-            problems.append(f"{name}: there is no program {program}")
+            problems.append(f"{name}: there is no program tests/c/{program}.c")
+        elif case_of(mutant) is None:
+            problems.append(f"{name}: tests/c/{program}.c has no variant {' '.join(rest) or 'without a name'}")
     return texts, problems
 
 
@@ -95,14 +97,12 @@ def library():
 
 
 def case_of(mutant):
-    """The largest run of the program and variant that have to notice the mutant."""
+    """The largest run of the program and variant that have to notice the mutant; none if there is no such variant."""
     name, *variant = mutant["caught"].split()
     source = PROGRAMS / f"{name}.c"
     program = run.Program(source, run.read_keys(source))
-    for found in program.runs(run.numbers("1-128"), [""], "one"):
-        if [found.variant] == (variant or [""]):
-            return found
-    raise SystemExit(f"{name} has no variant {variant}")
+    runs = program.runs(run.numbers("1-128"), [""], "one")
+    return next((found for found in runs if [found.variant] == (variant or [""])), None)
 
 
 def program_that_notices(mutant, options):
@@ -154,6 +154,9 @@ def main():
         print(f"FAIL {problem}")
     if problems or options.check:
         return 1 if problems else 0
+    unknown = set(options.names) - set(mutants)
+    if unknown:
+        parser.error(f"ci/mutants.toml has no mutant {', '.join(sorted(unknown))}")
     chosen = options.names or list(mutants)
     if options.sample and options.sample < len(chosen):
         chosen = random.Random(options.seed).sample(chosen, options.sample)
