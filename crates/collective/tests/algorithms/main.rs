@@ -8,9 +8,10 @@ mod operation;
 
 use heddle_collective::{barrier, begin, init, run};
 use heddle_comm::CommRef;
+use heddle_model::Setting;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_ranks::Ranks;
-use heddle_settings::{Algorithm, Collectives};
+use heddle_settings::{Collectives, Variable};
 use operation::{Case, Manner, Operation, make_ordered_operator};
 use std::sync::OnceLock;
 
@@ -37,15 +38,20 @@ fn within_reach(collectives: &mut Collectives) {
     collectives.reduce_scatter_exposed_bytes = BYTES;
 }
 
-/// An algorithm that is chosen for all operations that have it.
-type Choose = fn(&mut Collectives, Algorithm);
+/// The setting that names the algorithm of an operation, and all its names.
+fn algorithms(variable: &str) -> (&'static Setting<Collectives>, Vec<String>) {
+    let is_it = |found: &Variable| found.name() == variable;
+    let Some(Variable::Collective(setting)) = Variable::all().find(is_it) else { panic!("no {variable}") };
+    (setting, (setting.about.allowed)().split(", ").map(str::to_owned).collect())
+}
 
-fn check(sizes: &[u32], operation: Operation, choose: Choose, algorithms: &[Algorithm]) {
-    for &size in sizes {
-        for &algorithm in algorithms {
+fn check(operation: Operation, variable: &str) {
+    let (setting, algorithms) = algorithms(variable);
+    for size in SIZES {
+        for algorithm in &algorithms {
             let ranks = Ranks::new(size).with(|settings| {
                 within_reach(&mut settings.collectives);
-                choose(&mut settings.collectives, algorithm);
+                (setting.set)(&mut settings.collectives, algorithm).expect("one of its names");
             });
             ranks.run(|rank| {
                 let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
@@ -76,10 +82,10 @@ fn manners(operation: Operation) -> impl Iterator<Item = Manner> {
     })
 }
 
-fn in_three_forms(world: &CommRef, case: Case, algorithm: Algorithm) {
+fn in_three_forms(world: &CommRef, case: Case, algorithm: &str) {
     let ordered = *ORDERED.get_or_init(make_ordered_operator);
     for round in 0..ROUNDS {
-        let what = |form: &str| format!("{form}, {algorithm:?}, {case:?}, round {round}");
+        let what = |form: &str| format!("{form}, {algorithm}, {case:?}, round {round}");
         let mut data = case.data();
         run(world, |talk| data.describe(talk, ordered))
             .unwrap_or_else(|error| panic!("{}: {error:?}", what("run")));
@@ -96,7 +102,7 @@ fn in_three_forms(world: &CommRef, case: Case, algorithm: Algorithm) {
         data.refill();
         heddle_p2p::start(request).expect("a start");
         finish(&mut request);
-        data.check(&format!("persistent, {algorithm:?}, {case:?}, start {round}"));
+        data.check(&format!("persistent, {algorithm}, {case:?}, start {round}"));
     }
     heddle_p2p::free(&mut request).expect("an inactive request");
 }
@@ -111,11 +117,13 @@ const SIZES: [u32; 5] = [1, 2, 3, 4, 7];
 
 #[test]
 fn barriers() {
-    use Algorithm::{Auto, Blackboard, Dissemination, Leaders};
+    let (setting, algorithms) = algorithms("HEDDLE_BARRIER_ALGORITHM");
     for size in SIZES {
-        for algorithm in [Auto, Blackboard, Leaders, Dissemination] {
+        for algorithm in &algorithms {
             let come = AtomicU32::new(0);
-            let ranks = Ranks::new(size).with(|settings| settings.collectives.barrier = algorithm);
+            let ranks = Ranks::new(size).with(|settings| {
+                (setting.set)(&mut settings.collectives, algorithm).expect("one of its names");
+            });
             ranks.run(|_| {
                 let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
                 for round in 0..10 * ROUNDS as u32 {
@@ -123,7 +131,7 @@ fn barriers() {
                     run(&world, barrier).expect("a barrier");
                     let (least, most) = (size * (round + 1), size * (round + 2) - 1);
                     let come = come.load(Ordering::Relaxed);
-                    assert!((least..=most).contains(&come), "{algorithm:?}: {come} of {least} are there");
+                    assert!((least..=most).contains(&come), "{algorithm}: {come} of {least} are there");
                 }
             });
         }
@@ -132,62 +140,47 @@ fn barriers() {
 
 #[test]
 fn broadcasts() {
-    use Algorithm::{Auto, Binomial, Blackboard, Leaders, ScatterRing};
-    let algorithms = [Auto, Blackboard, Leaders, Binomial, ScatterRing];
-    check(&SIZES, Operation::Bcast, |all, one| all.bcast = one, &algorithms);
+    check(Operation::Bcast, "HEDDLE_BCAST_ALGORITHM");
 }
 
 #[test]
 fn gathers() {
-    use Algorithm::{Auto, Binomial, Blackboard, Linear};
-    check(&SIZES, Operation::Gather, |all, one| all.gather = one, &[Auto, Blackboard, Linear, Binomial]);
+    check(Operation::Gather, "HEDDLE_GATHER_ALGORITHM");
 }
 
 #[test]
 fn scatters() {
-    use Algorithm::{Auto, Binomial, Blackboard, Linear};
-    check(&SIZES, Operation::Scatter, |all, one| all.scatter = one, &[Auto, Blackboard, Linear, Binomial]);
+    check(Operation::Scatter, "HEDDLE_SCATTER_ALGORITHM");
 }
 
 #[test]
 fn gathers_for_all() {
-    use Algorithm::{Auto, Blackboard, Bruck, Leaders, Ring};
-    let algorithms = [Auto, Blackboard, Leaders, Bruck, Ring];
-    check(&SIZES, Operation::Allgather, |all, one| all.allgather = one, &algorithms);
+    check(Operation::Allgather, "HEDDLE_ALLGATHER_ALGORITHM");
 }
 
 #[test]
 fn exchanges() {
-    use Algorithm::{Auto, Batch, Blackboard, Bruck, Pairwise};
-    let algorithms = [Auto, Blackboard, Bruck, Batch, Pairwise];
-    check(&SIZES, Operation::Alltoall, |all, one| all.alltoall = one, &algorithms);
+    check(Operation::Alltoall, "HEDDLE_ALLTOALL_ALGORITHM");
 }
 
 #[test]
 fn reductions() {
-    use Algorithm::{Auto, Binomial, Blackboard, Leaders, Rabenseifner};
-    let algorithms = [Auto, Blackboard, Leaders, Binomial, Rabenseifner];
-    check(&SIZES, Operation::Reduce, |all, one| all.reduce = one, &algorithms);
+    check(Operation::Reduce, "HEDDLE_REDUCE_ALGORITHM");
 }
 
 #[test]
 fn reductions_for_all() {
-    use Algorithm::{Auto, Blackboard, Leaders, Rabenseifner, RecursiveDoubling};
-    let algorithms = [Auto, Blackboard, Leaders, RecursiveDoubling, Rabenseifner];
-    check(&SIZES, Operation::Allreduce, |all, one| all.allreduce = one, &algorithms);
+    check(Operation::Allreduce, "HEDDLE_ALLREDUCE_ALGORITHM");
 }
 
 #[test]
 fn scattered_reductions() {
-    use Algorithm::{Auto, Blackboard, Pairwise, RecursiveDoubling, RecursiveHalving};
-    let algorithms = [Auto, Blackboard, RecursiveDoubling, RecursiveHalving, Pairwise];
-    check(&SIZES, Operation::ReduceScatter, |all, one| all.reduce_scatter = one, &algorithms);
+    check(Operation::ReduceScatter, "HEDDLE_REDUCE_SCATTER_ALGORITHM");
 }
 
 #[test]
 fn prefix_reductions() {
-    use Algorithm::{Auto, Blackboard, RecursiveDoubling};
     for operation in [Operation::Scan, Operation::Exscan] {
-        check(&SIZES, operation, |all, one| all.scan = one, &[Auto, Blackboard, RecursiveDoubling]);
+        check(operation, "HEDDLE_SCAN_ALGORITHM");
     }
 }
