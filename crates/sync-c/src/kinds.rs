@@ -43,6 +43,21 @@ mod tests {
     }
 
     #[test]
+    fn the_header_names_every_kind() {
+        let header = include_str!("../include/heddle_sync.h");
+        let (comment, _) = header.split_once("heddle_lock_kinds").expect("the function");
+        for name in LockName::all().map(LockName::name) {
+            // `strict-X` and `p-X-Y` are described together.
+            if !name.starts_with("strict-") && !name.starts_with("p-") {
+                assert!(
+                    comment.contains(&format!("`{name}`")),
+                    "the comment of heddle_lock_kinds (crates/sync-c/src/lock.rs) says nothing of {name}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn every_kind_knows_its_holder() {
         for kind in LockName::all() {
             let lock = make(kind);

@@ -269,3 +269,25 @@ impl Model {
         threads && self.granularity == Granularity::PerVni && self.execution == Execution::Caller
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_meaning_of_test_patience_and_its_condition_name_the_locks_whose_waiters_give_up() {
+        let part = PARTS.iter().find(|part| part.about.variable == "HEDDLE_TEST_PATIENCE").expect("a part");
+        for text in [part.about.meaning, GIVING_UP.name] {
+            let words: Vec<&str> =
+                text.split(|letter: char| !letter.is_alphanumeric() && letter != '-').collect();
+            for kind in LockKind::ALL.iter().filter(|kind| !kind.name().starts_with("strict-")) {
+                let (name, gives_up) = (kind.name(), kind.is_timed());
+                assert_eq!(
+                    words.contains(&name),
+                    gives_up,
+                    "{name} gives up: {gives_up}, but here it says: {text}"
+                );
+            }
+        }
+    }
+}
