@@ -75,8 +75,9 @@ mod tests {
     fn every_variable_allows_the_value_that_it_has_and_refuses_nonsense() {
         let settings = Settings::chosen().expect("an environment without settings");
         for variable in Variable::all() {
-            assert_eq!(variable.check(&variable.get(&settings)), Ok(()), "{}", variable.name());
-            assert!(variable.check("no sense").is_err(), "{}", variable.name());
+            let (name, value) = (variable.name(), variable.get(&settings));
+            assert_eq!(variable.check(&value), Ok(()), "{name} refuses the value that it has, {value}");
+            assert!(variable.check("no sense").is_err(), "{name} takes \"no sense\": a value has no blanks");
         }
     }
 
