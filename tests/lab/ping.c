@@ -28,7 +28,7 @@ static void pin_to(int core) {
 }
 
 static void await(int value) {
-    while (atomic_load_explicit(&ball.value, memory_order_acquire) != value) __builtin_ia32_pause();
+    while (atomic_load_explicit(&ball.value, memory_order_acquire) != value) {}
 }
 
 static void *echo(void *core) {

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""The lab on known ground, and the speed of Heddle with many cores as a table.
+
+    run.py BUILD_DIR               compare with budget.json
+    run.py BUILD_DIR --update      write the figures into budget.json
+
+1. Laws: a ping of two cores takes four transfers of a line; the same command prints the same digits twice; of the textbook's locks,
+   test-and-set collapses with more threads, the ticket lock falls, MCS is flat; a lab that is interrupted or killed leaves nothing behind.
+2. Figures: what mtbench finds on a simulated machine, by model and number of threads. A figure that is worse than the table's by more
+   than `tolerance_percent` fails; one that is better by more asks for an update.
+
+The last line is `N passed, M failed`. Status 77: there is no qemu-x86_64.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUDGET = HERE / "budget.json"
+MODELS = ["per-vni-mutex", "p-hmcs-mcs", "lock-free", "hmcs-usc"]
+# Machine, subject, threads per process, processes.
+SUBJECTS = [
+    ("xeon-16", "rate", 8, 2),
+    ("xeon-16", "clients", 8, 2),
+    ("haswell-88", "clients", 44, 2),
+    ("haswell-88", "self", 44, 1),
+]
+
+
+class Lab:
+    """An installation, and what is compiled for it."""
+
+    def __init__(self, build):
+        self.build = build
+        self.folder = build / "tests" / "lab"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def compile(self, compiler, name, *sources):
+        """NAME from SOURCES, put in its place by a rename."""
+        made = self.folder / f"{name}.{os.getpid()}"
+        subprocess.run([*compiler, "-std=c11", "-O2", "-pthread", *map(str, sources), "-o", str(made), "-lm"], check=True)
+        made.rename(self.folder / name)
+        return str(self.folder / name)
+
+    def command(self, machine, *command):
+        return [str(self.build / "bin" / "heddle"), "lab", machine, "--", *map(str, command)]
+
+    def run(self, machine, *command, **variables):
+        """What the command prints, and what the lab says of it less the time that it took here."""
+        done = subprocess.run(
+            self.command(machine, *command), env={**os.environ, **variables}, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(map(str, command))} on {machine} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        said = re.search(r"heddle lab: (.*?);", done.stderr)
+        return done.stdout, said[1] if said else done.stderr
+
+
+def processes_of(folder):
+    """The numbers of processes that have FOLDER in their command."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder).encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def pings(lab, ping):
+    """A round trip is four transfers and a few instructions."""
+    for machine, other, transfer in [("xeon-16", 1, 60), ("haswell-88", 1, 37), ("haswell-88", 44, 111)]:
+        found = float(lab.run(machine, ping, other)[0])
+        assert 4 * transfer <= found <= 4 * transfer + 25, f"{machine}, core {other}: {found} ns, not {4 * transfer} and a little"
+
+
+def same_digits(lab, bench):
+    """All that is printed is the same twice."""
+    command = ["xeon-16", *job(lab, bench, "rate", 4, 2)]
+    first, second = (lab.run(*command) for _ in range(2))
+    assert first == second, f"{first} and {second}"
+
+
+def known_locks(lab, locks):
+    """Nanoseconds per acquisition with 8 and with 44 threads."""
+    found = {kind: [float(lab.run("haswell-88", locks, kind, threads)[0]) for threads in (8, 44)] for kind in ("tas", "ticket", "mcs")}
+    text = str(found)
+    assert found["tas"][1] > 2.5 * found["tas"][0], f"test-and-set does not collapse: {text}"
+    assert found["ticket"][1] > 1.1 * found["ticket"][0], f"the ticket lock does not fall: {text}"
+    assert found["mcs"][1] < 1.1 * found["mcs"][0], f"MCS is not flat: {text}"
+
+
+def nothing_stays(lab, bench):
+    """A lab that is interrupted removes its folder; one that is killed leaves no process."""
+    for how in (signal.SIGINT, signal.SIGKILL):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copy(bench, folder)
+            command = lab.command("xeon-16", *job(lab, copy, "rate", 4, 2, seconds=5))
+            child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            await_until(lambda: len(processes_of(folder)) >= 4, "the ranks do not start")
+            child.send_signal(how)
+            child.wait()
+            await_until(lambda: not processes_of(folder), f"processes stay behind after {how.name}")
+    # The killed lab could not remove its folder.
+    for folder in pathlib.Path("/dev/shm").glob("heddle-lab.*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def await_until(is_so, otherwise):
+    """Looks again and again, for a minute."""
+    for _ in range(600):
+        if is_so():
+            return
+        time.sleep(0.1)
+    raise AssertionError(otherwise)
+
+
+def job(lab, bench, subject, threads, processes, seconds=0.0004):
+    """The command of mtbench."""
+    return [lab.build / "bin" / "mpiexec", "-n", processes, bench, subject, "--threads", threads, "--level", "multiple",
+            "--seconds", seconds, "--warm", 0.0003, "--reps", 1, "--no-probe"]  # fmt: skip
+
+
+def figures(lab, bench):
+    """Units of work per second, by machine, subject, threads and model."""
+    found = {}
+    for machine, subject, threads, processes in SUBJECTS:
+        for model in MODELS:
+            printed, _ = lab.run(machine, *job(lab, bench, subject, threads, processes), HEDDLE_MODEL=model)
+            value = json.loads(re.search(r'{"bench".*}', printed)[0])["value"]
+            found[f"{machine} {subject} {threads} {model}"] = float(f"{value:.4g}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--update", action="store_true", help="write the figures into budget.json")
+    options = parser.parse_args()
+    if not shutil.which("qemu-x86_64"):
+        print("there is no qemu-x86_64 (package qemu-user)")
+        return 77
+    lab = Lab(options.build.resolve())
+    mpicc = [str(lab.build / "bin" / "mpicc")]
+    ping = lab.compile(["cc"], "ping", HERE / "ping.c")
+    locks = lab.compile(["cc"], "locks", HERE / "locks.c")
+    bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
+    failed = []
+    laws = [(pings, ping), (same_digits, bench), (known_locks, locks), (nothing_stays, bench)]
+    for law, program in laws:
+        try:
+            law(lab, program)
+            print(f"ok: {law.__doc__}")
+        except (AssertionError, RuntimeError) as why:
+            failed.append(law.__name__)
+            print(f"FAILED: {law.__name__}: {why}")
+    found = figures(lab, bench)
+    if options.update:
+        BUDGET.write_text(json.dumps({"tolerance_percent": 20, "units_per_second": found}, indent=1) + "\n")
+    table = json.loads(BUDGET.read_text())
+    tolerance = table["tolerance_percent"] / 100
+    for name, expected in table["units_per_second"].items():
+        ratio = found.get(name, 0) / expected
+        word = "FAILED" if ratio < 1 - tolerance else "better, update the table" if ratio > 1 + tolerance else "ok"
+        print(f"{word}: {name}: {found.get(name)} per second, {ratio:.2f} of the table's")
+        if word == "FAILED":
+            failed.append(name)
+    number = len(laws) + len(table["units_per_second"])
+    print(f"{number - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
