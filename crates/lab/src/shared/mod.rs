@@ -4,21 +4,28 @@
 //! needs a lock, and what happens is the same on any host.
 
 mod cores;
+mod hot_lines;
 mod layout;
+mod line_queue;
 mod lines;
 mod memory;
 mod new_processes;
+mod objects;
 mod polls;
+mod prices;
 mod schedule;
 mod sleepers;
 mod stats;
 mod token;
 
+pub use hot_lines::HotLine;
 pub use layout::CoreLayout;
-pub use lines::{Access, Fetch, Foreseen, HotLine, Line, LineIndex, LineOrigin};
+pub use line_queue::Foreseen;
+pub use lines::{Access, Line, LineIndex};
 pub use memory::LabMemory;
 pub use new_processes::{NewProcess, NewProcesses};
 pub use polls::Polls;
+pub use prices::{Fetch, LineOrigin};
 pub use schedule::NextHolder;
 pub use stats::{Counts, LineMover};
 pub use token::{SUPERVISOR, Token};
@@ -142,7 +149,7 @@ pub struct SharedLab {
     /// Lines that the last-level cache of each cluster has taken in.
     pub clusters: [u32; CORES],
     /// Objects that processes share: the index is in the names of lines.
-    objects: [(u64, u64); lines::OBJECTS],
+    objects: [(u64, u64); objects::OBJECTS],
     objects_used: u32,
     /// Sets of the directory of lines, less one; a power of two.
     set_mask: u32,
