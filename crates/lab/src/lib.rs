@@ -11,3 +11,6 @@ pub mod machine;
 pub mod run;
 pub mod shared;
 pub mod thread;
+
+#[cfg(test)]
+mod testing;

@@ -66,14 +66,13 @@ impl Line {
     }
 
     pub(super) fn others(&self, core: u32) -> impl Iterator<Item = u32> + use<> {
-        let words = self.sharers;
-        let bits = move |word: usize| {
-            (0..64).filter(move |bit| words[word] >> bit & 1 != 0).map(move |bit| word as u32 * 64 + bit)
+        let mut words = self.sharers;
+        words[core as usize / 64] &= !(1 << (core % 64));
+        let bits = |(index, word): (usize, u64)| {
+            let left = std::iter::successors(Some(word), |left| Some(left & left.wrapping_sub(1)));
+            left.take_while(|left| *left != 0).map(move |left| index as u32 * 64 + left.trailing_zeros())
         };
-        (0..words.len())
-            .filter(move |word| words[*word] != 0)
-            .flat_map(bits)
-            .filter(move |other| *other != core)
+        words.into_iter().enumerate().flat_map(bits)
     }
 }
 
@@ -137,16 +136,11 @@ impl SharedLab {
 
     /// `core` has the line now, alone if it writes.
     pub fn take(&mut self, at: LineIndex, core: u32, access: Access, clock: u64) {
-        let is_new = !self.line(at.number()).has(core);
-        let cluster = self.layout.cluster_of(core) as usize;
-        if is_new {
-            self.cores[core as usize].fetched = self.cores[core as usize].fetched.wrapping_add(1);
-            self.clusters[cluster] = self.clusters[cluster].wrapping_add(1);
+        if access != Access::Load {
+            self.lose(at, core);
         }
-        let (core_age, cluster_age) = (self.cores[core as usize].fetched, self.clusters[cluster]);
+        self.take_in(at, core);
         let line = self.line(at.number());
-        line.core_age = core_age;
-        line.cluster_age = cluster_age;
         let mine = 1 << (core % 64);
         if access == Access::Load {
             let is_alone = line.owner == NOBODY && line.sharers == [0; CORES / 64];
@@ -168,5 +162,147 @@ impl SharedLab {
             line.written = clock;
             self.end_polls(at, others, clock);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::LineOrigin;
+    use crate::testing::ByHand;
+
+    /// Names of lines in the set of the line 1.
+    fn names_of_a_set(lab: &mut ByHand, most: usize) -> Vec<u64> {
+        let set = lab.find(1).number() / WAYS;
+        let mut found = vec![1];
+        let mut scratch = ByHand::new(1, 1, 1);
+        for name in 2.. {
+            // The place depends on the name alone while the directory is all but empty.
+            if found.len() == most {
+                break;
+            }
+            if scratch.find(name).number() / WAYS == set {
+                found.push(name);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_name_has_one_place() {
+        let mut lab = ByHand::new(1, 1, 1);
+        let places: Vec<LineIndex> = (1..1000).map(|name| lab.find(name)).collect();
+        let again: Vec<LineIndex> = (1..1000).map(|name| lab.find(name)).collect();
+        assert_eq!(places, again);
+        let mut different: Vec<u32> = places.iter().map(|place| place.0).collect();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), places.len());
+        assert_eq!(lab.evictions, 0);
+    }
+
+    #[test]
+    fn a_full_set_forgets_the_line_that_was_written_longest_ago() {
+        let mut lab = ByHand::new(1, 1, 2);
+        let names = names_of_a_set(&mut lab, WAYS + 2);
+        for (number, name) in names[..WAYS].iter().enumerate() {
+            let at = lab.find(*name);
+            // The third has waited longest, then the second, which is still on its way.
+            let written = if number == 2 { 50 } else { 1000 + number as u64 };
+            lab.take(at, 0, Access::Store, written);
+        }
+        let second = lab.find(names[1]);
+        lab.line(second.number()).written = 60;
+        lab.line(second.number()).busy = 70;
+        let third = lab.find(names[2]);
+        let right = lab.right(third, 0);
+        assert_eq!(lab.evictions, 0);
+
+        assert_eq!(lab.find(names[WAYS]), third);
+        assert_eq!(lab.evictions, 1);
+        assert_ne!(lab.right(third, 0) | 1, right, "the core's right to what was there is over");
+        assert_eq!(lab.price(third, 0, Access::Load).origin, LineOrigin::Below, "it is in no cache");
+        lab.take(third, 0, Access::Store, 2000);
+
+        assert_eq!(lab.find(names[WAYS + 1]), second);
+        assert_eq!(lab.evictions, 2);
+        for (number, name) in names[..WAYS].iter().enumerate().filter(|(number, _)| !(1..3).contains(number))
+        {
+            let at = lab.find(*name);
+            assert_eq!(
+                lab.price(at, 0, Access::Store).origin,
+                LineOrigin::Own,
+                "line {number} is still there"
+            );
+        }
+        assert_eq!(lab.evictions, 2);
+    }
+
+    #[test]
+    fn a_forgotten_line_leaves_nothing_in_the_report() {
+        let mut lab = ByHand::new(1, 1, 2);
+        let names = names_of_a_set(&mut lab, WAYS + 1);
+        for name in &names[..WAYS] {
+            let at = lab.find(*name);
+            lab.take(at, 0, Access::Store, *name);
+            lab.note_move(at, 0x1000, 0, *name << 6, 10);
+        }
+        assert_eq!(lab.hottest(100).len(), WAYS);
+        lab.find(names[WAYS]);
+        let left: Vec<u64> = lab.hottest(100).iter().map(|line| line.address >> 6).collect();
+        assert_eq!(left.len(), WAYS - 1);
+        assert!(!left.contains(&names[0]), "{left:?}");
+    }
+
+    #[test]
+    fn a_core_that_is_alone_may_write() {
+        let mut lab = ByHand::new(1, 1, 2);
+        let at = lab.find(1);
+        lab.take(at, 0, Access::Load, 100);
+        let right = lab.right(at, 0);
+        assert_eq!(right & 1, 1);
+        lab.take(at, 0, Access::Store, 200);
+        assert_eq!(lab.right(at, 0), right, "nothing was taken from it");
+    }
+
+    #[test]
+    fn a_reader_takes_the_right_to_write_and_a_writer_all_rights() {
+        let mut lab = ByHand::new(1, 1, 4);
+        let at = lab.find(1);
+        lab.take(at, 0, Access::Store, 100);
+        let alone = lab.right(at, 0);
+
+        lab.take(at, 1, Access::Load, 200);
+        let shared = lab.right(at, 0);
+        assert_eq!(shared & 1, 0);
+        assert_ne!(shared | 1, alone);
+        lab.take(at, 2, Access::Load, 300);
+        assert_eq!(
+            [0, 1, 2].map(|core| lab.right(at, core)),
+            [shared; 3],
+            "readers do not disturb each other"
+        );
+
+        lab.take(at, 1, Access::Locked, 400);
+        for core in [0, 2] {
+            assert_ne!(lab.right(at, core), shared, "core {core} has lost it");
+            assert_eq!(lab.right(at, core) & 1, 0);
+        }
+        assert_eq!(lab.right(at, 1) & 1, 1);
+    }
+
+    #[test]
+    fn cores_of_all_words_are_told_apart() {
+        let mut lab = ByHand::new(1, 1, 192);
+        let at = lab.find(1);
+        for core in [0, 63, 64, 127, 128, 191] {
+            lab.take(at, core, Access::Load, 100);
+        }
+        let others: Vec<u32> = lab.line(at.number()).others(64).collect();
+        assert_eq!(others, [0, 63, 127, 128, 191]);
+        lab.take(at, 191, Access::Store, 200);
+        let line = lab.line(at.number());
+        assert!(line.has(191) && line.is_owned_by(191));
+        assert_eq!(line.others(191).count(), 0);
     }
 }

@@ -3,6 +3,7 @@
 //! Times are virtual picoseconds. One thread of all processes runs at a time; it holds the [token](token). So nothing here
 //! needs a lock, and what happens is the same on any host.
 
+mod ages;
 mod cores;
 mod hot_lines;
 mod layout;

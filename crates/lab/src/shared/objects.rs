@@ -21,3 +21,29 @@ impl SharedLab {
         Some(index as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ByHand;
+
+    #[test]
+    fn an_object_has_the_number_with_which_it_came_first() {
+        let mut lab = ByHand::new(1, 1, 1);
+        assert_eq!(lab.object(7, 100), Some(0));
+        assert_eq!(lab.object(7, 101), Some(1));
+        assert_eq!(lab.object(8, 100), Some(2));
+        assert_eq!(lab.object(7, 101), Some(1));
+        assert_eq!(lab.object(7, 100), Some(0));
+    }
+
+    #[test]
+    fn when_there_are_too_many_those_known_keep_their_numbers() {
+        let mut lab = ByHand::new(1, 1, 1);
+        for index in 0..OBJECTS as u64 {
+            assert_eq!(lab.object(1, index), Some(index));
+        }
+        assert_eq!(lab.object(1, OBJECTS as u64), None);
+        assert_eq!(lab.object(1, OBJECTS as u64 - 1), Some(OBJECTS as u64 - 1));
+    }
+}

@@ -28,7 +28,7 @@ impl SharedLab {
     }
 
     /// Up to 2 us, by the seed.
-    fn jitter(&self, slot: u32) -> u64 {
+    pub(crate) fn jitter(&self, slot: u32) -> u64 {
         let mixed = (self.seed ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15))
             .wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (mixed ^ mixed >> 29).wrapping_mul(0x94d0_49bb_1331_11eb) % 2_000_000
