@@ -1,13 +1,13 @@
 //! What is true of a machine at any time.
 
-use crate::shared::{NEVER, NONE, SharedLab, State};
+use crate::shared::{NEVER, NONE, SharedLab, Slot, State};
 
 /// The threads that wait for `core`, the first first.
 pub(crate) fn waiting_for(lab: &SharedLab, core: u32) -> Vec<u32> {
-    let next = |slot: &u32| Some(lab.slots[*slot as usize].next);
-    let first = lab.cores[core as usize].first;
-    let found = std::iter::successors(Some(first), next).take_while(|slot| *slot != NONE);
-    found.take(lab.used as usize + 1).collect()
+    let known = |slot: u32| (slot != NONE).then_some(slot);
+    let first = known(lab.cores[core as usize].first);
+    let queue = std::iter::successors(first, |slot| known(lab.slots[*slot as usize].next));
+    queue.take(lab.used as usize + 1).collect()
 }
 
 /// Each thread is in one place, each core has one thread or is idle because nobody can have it.
@@ -34,6 +34,11 @@ pub(crate) fn check_whole(lab: &SharedLab) {
             assert_eq!(lab.clocks[slot as usize], NEVER, "the clock of one that waits");
             places[slot as usize] += 1;
         }
+    }
+    for core in (0..lab.layout.cores).filter(|core| lab.cores[*core as usize].running == NONE) {
+        let may = |thread: &Slot| thread.allowed[core as usize / 64] >> (core % 64) & 1 != 0;
+        let waits = lab.slots.iter().position(|thread| thread.state == State::Queued && may(thread));
+        assert_eq!(waits, None, "core {core} is idle, and this one waits");
     }
     let mut outside = 0;
     for (slot, found) in places.into_iter().enumerate() {
