@@ -41,6 +41,13 @@ impl SharedLab {
         self.enqueue(core, slot, at);
         self.cores[core as usize].running = NONE;
         self.fill(core, at);
+        // A core that those who wait here may not use may be idle.
+        let idle = self.choose_core(slot);
+        if self.cores[idle as usize].running == NONE {
+            self.take_from_queue(slot);
+            let at = at.max(self.cores[idle as usize].free_since) + self.costs.switch;
+            self.put_on(idle, slot, at);
+        }
         true
     }
 
@@ -329,6 +336,16 @@ mod tests {
         assert_eq!(lab.cores[1].running, NONE);
         lab.end_thread(a, START + 400);
         assert_eq!(lab.cores[0].running, pinned);
+        check_whole(&lab);
+    }
+    #[test]
+    fn who_gives_way_to_one_that_may_not_leave_takes_an_idle_core() {
+        let mut lab = ByHand::new(1, 1, 2);
+        let [a, b] = [0; 2].map(|_| lab.thread(0, START));
+        assert!(lab.restrict(b, cores([0]), START));
+        assert!(lab.give_way(a, START + 1_000));
+        assert_eq!([lab.cores[0].running, lab.cores[1].running], [b, a]);
+        assert_eq!(lab.clocks[a as usize], START + 1_000 + COSTS.switch);
         check_whole(&lab);
     }
 }

@@ -41,14 +41,19 @@ pub(crate) const START: u64 = 10_000_000;
 
 /// A machine of the calling thread alone.
 #[derive(Debug)]
-pub(crate) struct ByHand(LabMemory);
+pub(crate) struct ByHand {
+    memory: LabMemory,
+    /// Its threads go on when the test says so: none may have to wait for another.
+    is_by_hand: bool,
+}
 
 impl ByHand {
     /// A machine of `sockets` x `clusters` x `cores`, with the costs of these tests.
     pub(crate) fn new(sockets: u32, clusters: u32, cores: u32) -> Self {
         let per_socket = clusters * cores;
         let layout = CoreLayout { cores: sockets * per_socket, per_socket, per_cluster: cores };
-        let mut machine = Self(LabMemory::new(None).expect("there is address space"));
+        let memory = LabMemory::new(None).expect("there is address space");
+        let mut machine = Self { memory, is_by_hand: true };
         machine.begin(layout, COSTS, 0);
         machine
     }
@@ -71,13 +76,16 @@ impl ByHand {
         let slot = self.thread(core, at);
         assert_eq!(self.slots[slot as usize].core, core, "the core is idle");
         let mut thread = Thread::new(slot, 0);
+        // If it hands the token over, it does not wait for ever.
+        self.token.hand_to(slot);
         thread.go_on_alone(self);
         thread
     }
 
-    /// Where the memory is, for the threads that wait for their turns.
-    pub(crate) fn memory(&self) -> LabMemory {
-        self.0
+    /// The memory, for threads that wait for their turns.
+    pub(crate) fn for_real_threads(&mut self) -> LabMemory {
+        self.is_by_hand = false;
+        self.memory
     }
 }
 
@@ -86,14 +94,14 @@ impl Deref for ByHand {
 
     fn deref(&self) -> &SharedLab {
         // SAFETY: mapped until this is dropped; without other threads it is this one's alone.
-        unsafe { &*self.0.lab() }
+        unsafe { &*self.memory.lab() }
     }
 }
 
 impl DerefMut for ByHand {
     fn deref_mut(&mut self) -> &mut SharedLab {
         // SAFETY: as in `deref`.
-        unsafe { &mut *self.0.lab() }
+        unsafe { &mut *self.memory.lab() }
     }
 }
 
@@ -102,8 +110,12 @@ impl Drop for ByHand {
         if std::thread::panicking() {
             return; // Threads may wait in it.
         }
+        assert!(
+            !self.is_by_hand || self.passes == 0,
+            "a thread was ahead of another, and handed the token over"
+        );
         // SAFETY: the mapping has this length, and nobody uses it behind this.
-        unsafe { libc::munmap(self.0.lab().cast(), LabMemory::BYTES) };
+        unsafe { libc::munmap(self.memory.lab().cast(), LabMemory::BYTES) };
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn run(lab: &mut ByHand, programs: Vec<(u32, u64, Program)>) {
     let mut threads = Vec::new();
     for (core, at, program) in programs {
         let slot = lab.thread(core, at);
-        let (address, has_failed) = (Address(lab.memory().lab()), Arc::clone(&has_failed));
+        let (address, has_failed) = (Address(lab.for_real_threads().lab()), Arc::clone(&has_failed));
         threads.push(std::thread::spawn(move || {
             let address = address;
             // SAFETY: mapped until all threads have ended. As a program's threads do, this one uses it while it has the token.

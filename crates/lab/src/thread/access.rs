@@ -12,7 +12,7 @@ use crate::shared::{Access, Foreseen, LineIndex, LineOrigin, SharedLab};
 use heddle_platform::atomic::Ordering::Relaxed;
 
 /// Stores that wait for their lines hold a thread up once the oldest is so old: some fifty stores.
-const STORE_BUFFER: u64 = 500_000;
+pub(super) const STORE_BUFFER: u64 = 500_000;
 
 impl Thread {
     /// The instruction at `site` has used `address`.

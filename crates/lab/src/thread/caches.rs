@@ -61,3 +61,37 @@ impl Streams {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brought(streams: &mut Streams, lines: impl IntoIterator<Item = u64>) -> Vec<bool> {
+        lines.into_iter().map(|line| streams.follow(line)).collect()
+    }
+
+    #[test]
+    fn the_fourth_line_of_a_run_is_near() {
+        let mut streams = Streams::default();
+        assert_eq!(brought(&mut streams, 100..106), [false, false, false, true, true, true]);
+        assert_eq!(brought(&mut streams, [108, 106, 107]), [false, true, true], "the run goes on");
+    }
+
+    #[test]
+    fn lines_that_are_not_in_a_row_are_no_run() {
+        let mut streams = Streams::default();
+        assert_eq!(brought(&mut streams, (100..120).step_by(2)), [false; 10]);
+        assert_eq!(brought(&mut streams, (200..210).rev()), [false; 10]);
+        assert_eq!(brought(&mut streams, [300; 10]), [false; 10]);
+    }
+
+    #[test]
+    fn eight_runs_are_followed_at_a_time() {
+        let brings = |runs: u64| {
+            let mut streams = Streams::default();
+            let lines = (0..4).flat_map(|line| (1..=runs).map(move |run| run * 1000 + line));
+            brought(&mut streams, lines).into_iter().filter(|is_near| *is_near).count()
+        };
+        assert_eq!([brings(1), brings(2), brings(8), brings(9)], [1, 2, 8, 0]);
+    }
+}

@@ -4,6 +4,13 @@ mod access;
 mod caches;
 mod turn;
 
+#[cfg(test)]
+mod access_tests;
+#[cfg(test)]
+mod random_programs;
+#[cfg(test)]
+mod turn_tests;
+
 pub use caches::{LineNames, Site};
 pub use turn::Ended;
 
