@@ -1,7 +1,8 @@
 //! How old lines are in the caches: how much these have taken in since.
 //!
-//! A line has the age of the core that got it last. Another core that has it compares that with its own count: then it may take the
-//! line for forgotten, or for new, when the two have taken in very different numbers of lines.
+//! A line has the age of the core that got it last. Another core that has it compares that with its own
+//! count: then it may take the line for forgotten, or for new, when the two have taken in very different
+//! numbers of lines.
 
 use super::{LineIndex, SharedLab};
 
@@ -42,7 +43,8 @@ impl SharedLab {
         line.core_age = core_age;
         line.cluster_age = cluster_age;
     }
-    /// `core` writes the line: where it was in the caches of others there is room, which they fill before they forget another.
+    /// `core` writes the line: where it was in the caches of others there is room, which they fill before
+    /// they forget another.
     pub(super) fn lose(&mut self, at: LineIndex, core: u32) {
         let line = self.line(at.number());
         let (others, core_age, cluster_age) = (line.others(core), line.core_age, line.cluster_age);

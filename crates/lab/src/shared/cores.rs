@@ -1,4 +1,5 @@
-//! Cores, and the threads that wait for them: a queue for each core, time slices, and idle cores that take from busy ones.
+//! Cores, and the threads that wait for them: a queue for each core, time slices, and idle cores that take
+//! from busy ones.
 
 use super::{NEVER, NONE, SharedLab, State};
 
@@ -32,7 +33,8 @@ impl SharedLab {
         self.fill(core, at);
     }
 
-    /// Gives the core of the thread in `slot`, whose clock is `at`, to the next in its queue. False if there is none.
+    /// Gives the core of the thread in `slot`, whose clock is `at`, to the next in its queue. False if there
+    /// is none.
     pub fn give_way(&mut self, slot: u32, at: u64) -> bool {
         let core = self.slots[slot as usize].core;
         if self.cores[core as usize].first == NONE {
@@ -58,7 +60,8 @@ impl SharedLab {
         if core.first == NONE { NEVER } else { core.slice_end }
     }
 
-    /// The thread in `slot`, whose clock is `at`, may run on `allowed` only. True if it had to leave its core.
+    /// The thread in `slot`, whose clock is `at`, may run on `allowed` only. True if it had to leave its
+    /// core.
     pub fn restrict(&mut self, slot: u32, allowed: [u64; super::CORES / 64], at: u64) -> bool {
         self.slots[slot as usize].allowed = allowed;
         let core = self.slots[slot as usize].core;
@@ -146,7 +149,8 @@ impl SharedLab {
         self.cores[core].waiting -= 1;
     }
 
-    /// The core that the thread had last if it is idle, else the nearest idle one, else the one with the shortest queue.
+    /// The core that the thread had last if it is idle, else the nearest idle one, else the one with the
+    /// shortest queue.
     fn choose_core(&self, slot: u32) -> u32 {
         let thread = &self.slots[slot as usize];
         let last = thread.core;

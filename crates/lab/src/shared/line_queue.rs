@@ -14,7 +14,8 @@ pub struct Foreseen {
 }
 
 impl SharedLab {
-    /// Takes a place in the line's queue for a store or locked instruction of `core` at `clock`, if other cores have it.
+    /// Takes a place in the line's queue for a store or locked instruction of `core` at `clock`, if other
+    /// cores have it.
     pub fn foresee(&mut self, at: LineIndex, core: u32, access: Access, clock: u64) -> Option<Foreseen> {
         let mut fetch = self.price(at, core, access);
         let line = self.line(at.number());

@@ -212,7 +212,7 @@ mod tests {
             lab.take(at, 0, Access::Store, written);
         }
         let second = lab.find(names[1]);
-        lab.line(second.number()).written = 60;
+        lab.line(second.number()).written = 40;
         lab.line(second.number()).busy = 70;
         let third = lab.find(names[2]);
         let right = lab.right(third, 0);

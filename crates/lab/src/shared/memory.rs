@@ -11,7 +11,8 @@ use std::ptr::{self, NonNull};
 /// Sets of the directory: four million lines, 256 MiB of programs' memory that is in use at a time.
 const SETS: usize = 1 << 19;
 
-/// A [`SharedLab`] with its directory behind it, mapped. It stays mapped: plugins use it until their process ends.
+/// A [`SharedLab`] with its directory behind it, mapped. It stays mapped: plugins use it until their process
+/// ends.
 #[derive(Clone, Copy, Debug)]
 pub struct LabMemory {
     lab: NonNull<SharedLab>,
@@ -54,7 +55,8 @@ impl LabMemory {
             return Err(io::Error::last_os_error());
         }
         let lab: NonNull<SharedLab> = NonNull::new(address.cast()).expect("a mapping is not at 0");
-        // SAFETY: the lab is at the mapping's beginning. Zeros are a lab: all fields are numbers, and 0 is `State::Free`.
+        // SAFETY: the lab is at the mapping's beginning. Zeros are a lab: all fields are numbers, and 0 is
+        // `State::Free`.
         unsafe { (*lab.as_ptr()).set_mask = SETS as u32 - 1 };
         Ok(Self { lab })
     }
@@ -86,7 +88,8 @@ impl SharedLab {
 
     /// # Safety
     ///
-    /// `offset` bytes behind the lab's beginning are more than `index` values of this type, for which zeros are a value.
+    /// `offset` bytes behind the lab's beginning are more than `index` values of this type, for which zeros
+    /// are a value.
     unsafe fn behind<T>(&mut self, offset: usize, index: usize) -> &mut T {
         // SAFETY: the caller's promise.
         let first = unsafe { ptr::from_mut(self).byte_add(offset) }.cast::<T>();

@@ -1,5 +1,5 @@
-//! Processes that begin: they wait outside of the machine until the supervisor lets them in, in the order of their numbers, so that
-//! it does not matter which of them the host has started first.
+//! Processes that begin: they wait outside of the machine until the supervisor lets them in, in the order of
+//! their numbers, so that it does not matter which of them the host has started first.
 
 use heddle_platform::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use heddle_platform::{Scope, atomic::AtomicU32, futex};
@@ -25,7 +25,8 @@ pub struct NewProcesses {
 }
 
 impl NewProcesses {
-    /// For a process that begins: waits until it is let in, and says the slot of its first thread; `None` if too many wait.
+    /// For a process that begins: waits until it is let in, and says the slot of its first thread; `None` if
+    /// too many wait.
     #[must_use]
     pub fn arrive(&self, pid: u32) -> Option<u32> {
         let place =

@@ -6,7 +6,8 @@ use super::SharedLab;
 pub(super) const OBJECTS: usize = 4096;
 
 impl SharedLab {
-    /// The number of the object that the system calls `device` and `inode`: the same in all processes. `None` when there are too many.
+    /// The number of the object that the system calls `device` and `inode`: the same in all processes. `None`
+    /// when there are too many.
     pub fn object(&mut self, device: u64, inode: u64) -> Option<u64> {
         let used = self.objects_used as usize;
         let found = self.objects[..used].iter().position(|object| *object == (device, inode));

@@ -1,7 +1,7 @@
 //! Threads that read a line again and again until another writes it.
 //!
-//! Such a thread may be ahead of the write that ends its poll. The polls after that write never were: the writer sets the poller's
-//! clock back by whole polls.
+//! Such a thread may be ahead of the write that ends its poll. The polls after that write never were: the
+//! writer sets the poller's clock back by whole polls.
 
 use super::{LineIndex, NONE, SharedLab};
 
@@ -51,7 +51,8 @@ impl Polls {
         }
     }
 
-    /// A thread whose clock is `clock` polls `line`, which is written at `written`: how much of its time were polls after that.
+    /// A thread whose clock is `clock` polls `line`, which is written at `written`: how much of its time were
+    /// polls after that.
     fn excess(&mut self, line: LineIndex, clock: u64, written: u64) -> u64 {
         let poll = *self.of(line);
         let polls_still = poll.line == line && poll.streak > 0 && clock <= poll.visit + poll.period;
@@ -88,7 +89,8 @@ mod tests {
 
     const PERIOD: u64 = 1_000;
 
-    /// Core 1 has read a line of core 0 at `START`, and `polls` times more: the machine, the line, the reader.
+    /// Core 1 has read a line of core 0 at `START`, and `polls` times more: the machine, the line, the
+    /// reader.
     fn polling(polls: u64) -> (ByHand, LineIndex, u32) {
         let mut lab = ByHand::new(1, 1, 3);
         let writer = lab.thread(0, START);

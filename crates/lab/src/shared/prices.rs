@@ -272,6 +272,28 @@ mod tests {
     }
 
     #[test]
+    fn a_shared_line_is_near_if_any_of_its_readers_has_it() {
+        let mut lab = lab();
+        for name in 1000..1000 + 10 * COSTS.cluster_lines {
+            gets(&mut lab, name, 0, Load);
+        }
+        gets(&mut lab, 1, 0, Load);
+        gets(&mut lab, 1, 4, Load);
+        assert_eq!(costs(&mut lab, 1, 5, Load), COSTS.clean, "core 4 has just read it");
+    }
+
+    #[test]
+    fn a_line_that_two_cores_of_a_cluster_read_needs_the_room_of_one() {
+        let mut lab = lab();
+        for name in 1..=1 + COSTS.cluster_lines {
+            for core in [0, 1] {
+                gets(&mut lab, name, core, Load);
+            }
+        }
+        assert_eq!(costs(&mut lab, 1, 0, Load), COSTS.clean, "there is just room");
+    }
+
+    #[test]
     fn a_line_that_goes_to_and_fro_needs_the_room_of_one() {
         let mut lab = lab();
         gets(&mut lab, 1, 0, Store);

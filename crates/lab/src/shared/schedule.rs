@@ -24,8 +24,8 @@ impl SharedLab {
         Some((slot as u32, lowest))
     }
 
-    /// When something happens besides what the holder of the token does: another thread's clock or deadline, or that the supervisor is
-    /// to be asked.
+    /// When something happens besides what the holder of the token does: another thread's clock or deadline,
+    /// or that the supervisor is to be asked.
     #[must_use]
     pub fn due(&self) -> u64 {
         let earliest = self.earliest().map_or(NEVER, |(_, clock)| clock);
@@ -38,7 +38,8 @@ impl SharedLab {
         self.due().saturating_add(ahead) < clock
     }
 
-    /// Who is next. Deadlines that come first are over then. `may_ask`: whether the supervisor is asked before the time goes far.
+    /// Who is next. Deadlines that come first are over then. `may_ask`: whether the supervisor is asked
+    /// before the time goes far.
     pub fn next(&mut self, may_ask: bool) -> NextHolder {
         loop {
             let earliest = self.earliest();

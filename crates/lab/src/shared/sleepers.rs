@@ -86,7 +86,8 @@ impl SharedLab {
         self.slots[slot as usize].since = at;
     }
 
-    /// Wakes up to `most` of those that sleep on `bits` of `word`, who came first first: how many, and the clock of who wakes.
+    /// Wakes up to `most` of those that sleep on `bits` of `word`, who came first first: how many, and the
+    /// clock of who wakes.
     pub fn wake(&mut self, word: u64, bits: u32, most: u32, mut at: u64) -> (u32, u64) {
         let mut woken = 0;
         while woken < most {
@@ -112,8 +113,8 @@ mod tests {
     use crate::shared::NextHolder;
     use crate::testing::{ByHand, COSTS, START, check_whole, waiting_for};
 
-    /// A machine of `sleepers` + 1 cores on which these sleep on the word 16, each from a time of its own on, for all bits: who wakes
-    /// them, and they.
+    /// A machine of `sleepers` + 1 cores on which these sleep on the word 16, each from a time of its own on,
+    /// for all bits: who wakes them, and they.
     fn sleeping(sleepers: u32) -> (ByHand, u32, Vec<u32>) {
         let mut lab = ByHand::new(1, 1, sleepers + 1);
         let waker = lab.thread(0, START);
@@ -234,8 +235,8 @@ mod tests {
         assert_eq!(lab.next(true), NextHolder::Supervisor);
         assert_eq!(lab.earliest(), None);
         assert_eq!(lab.due(), NEVER);
-        lab.make_ready(slots[0], START);
-        assert_eq!(lab.next(true), NextHolder::Thread(slots[0]));
+        lab.make_ready(slots[0], START + 100_000_000);
+        assert_eq!(lab.next(true), NextHolder::Thread(slots[0]), "nobody is to be asked");
     }
 
     #[test]
@@ -283,7 +284,8 @@ mod tests {
 
     #[test]
     fn a_process_ends_in_whatever_state_its_threads_are() {
-        // Which of the threads belong to the process that ends: first, middle, last in queues, running, asleep, outside.
+        // Which of the threads belong to the process that ends: first, middle, last in queues, running,
+        // asleep, outside.
         for members in 0_u32..1 << 8 {
             let mut lab = ByHand::new(1, 1, 2);
             let pid = |number: usize| if members >> number & 1 != 0 { 7 } else { 8 };

@@ -67,8 +67,8 @@ pub(super) struct LineMovers {
 }
 
 impl LineMovers {
-    /// The instruction at `at` of `process` has moved the line. When there are more instructions than room, the last place counts
-    /// the latest.
+    /// The instruction at `at` of `process` has moved the line. When there are more instructions than room,
+    /// the last place counts the latest.
     pub(super) fn note(&mut self, at: u64, process: u32, address: u64, cost: u64) {
         self.transfers += 1;
         self.cost += cost;

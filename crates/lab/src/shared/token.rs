@@ -1,7 +1,7 @@
 //! Whose turn it is, and how the turn goes from thread to thread.
 //!
-//! All threads of a machine stand on one core of the host. A hand-over is a wake-up and a wait: the system then changes to
-//! the woken thread, since no other can run.
+//! All threads of a machine stand on one core of the host. A hand-over is a wake-up and a wait: the system
+//! then changes to the woken thread, since no other can run.
 
 use super::{NONE, NextHolder, SLOTS, SharedLab, State};
 use heddle_platform::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -60,7 +60,8 @@ impl Token {
 }
 
 impl SharedLab {
-    /// Hands the token to whoever is next, and comes back when it is `mine` again. True if another had it in between.
+    /// Hands the token to whoever is next, and comes back when it is `mine` again. True if another had it in
+    /// between.
     pub fn hand_over(&mut self, mine: u32) -> bool {
         let next = self.next_holder(false);
         if next == mine {
@@ -90,7 +91,8 @@ impl SharedLab {
         true
     }
 
-    /// For the supervisor: hands the token to the thread in `slot`, which waits for something outside, to look whether it has come.
+    /// For the supervisor: hands the token to the thread in `slot`, which waits for something outside, to
+    /// look whether it has come.
     pub fn ask(&mut self, slot: u32) {
         self.asking = 1;
         self.token.hand_to(slot);

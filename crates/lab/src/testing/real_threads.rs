@@ -34,7 +34,8 @@ pub(crate) fn run(lab: &mut ByHand, programs: Vec<(u32, u64, Program)>) {
         let (address, has_failed) = (Address(lab.for_real_threads().lab()), Arc::clone(&has_failed));
         threads.push(std::thread::spawn(move || {
             let address = address;
-            // SAFETY: mapped until all threads have ended. As a program's threads do, this one uses it while it has the token.
+            // SAFETY: mapped until all threads have ended. As a program's threads do, this one uses it while
+            // it has the token.
             let lab = unsafe { &mut *address.0 };
             let mut thread = Thread::new(slot, 0);
             thread.begin(lab);

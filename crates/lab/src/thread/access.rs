@@ -1,8 +1,9 @@
 //! What an instruction's use of memory costs.
 //!
 //! - A load waits for its line. Lines in a row come by the prefetcher.
-//! - A store does not wait. It becomes visible when its line has come, after the stores before it. A store that threads meet at is
-//!   foreseen: the thread lets the others go on until that time, stores, and goes back to its own.
+//! - A store does not wait. It becomes visible when its line has come, after the stores before it. A store
+//!   that threads meet at is foreseen: the thread lets the others go on until that time, stores, and goes
+//!   back to its own.
 //! - A locked instruction waits for the stores before it and for its line.
 //! - A line serves one core after the other, in the order in which they asked.
 
@@ -93,7 +94,8 @@ impl Thread {
         self.remember(lab, number, at);
     }
 
-    /// Before a locked instruction, which will use `address` if that is known: it takes place when its line has come.
+    /// Before a locked instruction, which will use `address` if that is known: it takes place when its line
+    /// has come.
     pub fn before_locked(
         &mut self,
         lab: &mut SharedLab,

@@ -157,6 +157,21 @@ fn a_store_at_which_threads_meet_is_known_afterwards() {
 }
 
 #[test]
+fn a_load_leaves_the_place_in_the_queue_to_the_store() {
+    let mut lab = ByHand::new(1, 1, 2);
+    let [mut a, mut b] = [0, 1].map(|core| lab.goes_on(core, START));
+    locks(&mut lab, &mut a, LINE);
+    b.clock = a.clock;
+    b.before_store(&mut lab, &mut NoNames, LINE, &site(true));
+    let visible = b.drained;
+    uses(&mut lab, &mut b, LINE, Load);
+    assert_eq!(b.foreseen.len(), 1);
+    uses(&mut lab, &mut b, LINE, Store);
+    assert!(b.foreseen.is_empty());
+    assert_eq!(b.drained, visible);
+}
+
+#[test]
 fn lines_in_a_row_come_by_themselves() {
     let mut lab = ByHand::new(2, 1, 2);
     let [mut a, mut b] = [0, 2].map(|core| lab.goes_on(core, START));

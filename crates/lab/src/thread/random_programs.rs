@@ -102,7 +102,8 @@ fn take(step: &Step, running: &mut Running<'_>) -> u32 {
     0
 }
 
-/// Runs the job. `rests` lets each thread of the host stand aside now and then, so that others come in another order.
+/// Runs the job. `rests` lets each thread of the host stand aside now and then, so that others come in
+/// another order.
 fn trace_of(job: &Job, rests: u32) -> (Trace, u64, u64) {
     let mut lab = ByHand::new(job.sockets, 1, job.cores);
     lab.costs.slice = job.slice;

@@ -34,7 +34,8 @@ impl Thread {
         self.look_around(lab, ahead);
     }
 
-    /// Lets others run if this thread is ahead of the slowest by more than `ahead`, or if its time slice is over.
+    /// Lets others run if this thread is ahead of the slowest by more than `ahead`, or if its time slice is
+    /// over.
     pub fn look_around(&mut self, lab: &mut SharedLab, ahead: u64) {
         if self.is_in_sequence() {
             return;
@@ -95,7 +96,8 @@ impl Thread {
         woken
     }
 
-    /// Waits until `has_come`, which the supervisor lets the thread ask when all that can happen has happened; or until `deadline`.
+    /// Waits until `has_come`, which the supervisor lets the thread ask when all that can happen has
+    /// happened; or until `deadline`.
     pub fn wait_outside(
         &mut self,
         lab: &mut SharedLab,
