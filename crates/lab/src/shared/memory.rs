@@ -1,7 +1,7 @@
 //! The memory in which a machine lives.
 
 use super::SharedLab;
-use super::lines::{Line, WAYS};
+use super::line::{Line, WAYS};
 use super::stats::LineMovers;
 use std::fs::File;
 use std::io;

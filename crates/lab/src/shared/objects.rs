@@ -1,9 +1,7 @@
 //! What processes share, numbered: the number is in the names of lines.
 
 use super::SharedLab;
-
-/// The most objects that processes share.
-pub(super) const OBJECTS: usize = 4096;
+use super::limits::OBJECTS;
 
 impl SharedLab {
     /// The number of the object that the system calls `device` and `inode`: the same in all processes. `None`
