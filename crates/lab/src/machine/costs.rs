@@ -77,7 +77,7 @@ costs! {
     stream: Nanoseconds >= 0,
     /// How long a read of a clean line keeps it from the next reader.
     occupied: Nanoseconds >= 0,
-    /// How long a line stays where a locked instruction or a store has brought it.
+    /// How long a line stays where a locked instruction has brought it.
     held: Nanoseconds >= 0,
     /// Lines that a core's own caches hold.
     core_lines: Lines >= 1,

@@ -169,6 +169,7 @@ mod tests {
     #[test]
     fn a_forgotten_line_leaves_nothing_in_the_report() {
         let mut lab = ByHand::new(1, 1, 2);
+        lab.counting = 1;
         let names = names_of_a_set(&mut lab, WAYS + 1);
         for name in &names[..WAYS] {
             let at = lab.find(*name);

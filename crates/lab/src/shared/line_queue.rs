@@ -93,7 +93,6 @@ mod tests {
             let foreseen = lab.foresee(at, core, Store, AT).expect("another core has it");
             comes += cost;
             assert_eq!((foreseen.at, foreseen.cost), (comes, cost), "core {core}");
-            comes += COSTS.held;
         }
     }
 
@@ -143,11 +142,13 @@ mod tests {
 
     #[test]
     fn a_reader_waits_for_the_writer_before() {
-        let mut lab = ByHand::new(1, 1, 4);
-        let at = written_by(&mut lab, 0);
-        let written = lab.foresee(at, 1, Store, AT).expect("another core has it").at;
-        lab.take(at, 1, Store, written);
-        assert_eq!(reads(&mut lab, at, 2, AT), written + COSTS.held + COSTS.cluster);
+        for (access, held) in [(Store, 0), (Locked, COSTS.held)] {
+            let mut lab = ByHand::new(1, 1, 4);
+            let at = written_by(&mut lab, 0);
+            let written = lab.foresee(at, 1, access, AT).expect("another core has it").at;
+            lab.take(at, 1, access, written);
+            assert_eq!(reads(&mut lab, at, 2, AT), written + held + COSTS.cluster, "{access:?}");
+        }
     }
 
     #[test]

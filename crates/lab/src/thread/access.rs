@@ -32,14 +32,14 @@ impl Thread {
             let version = lab.version(entry.at);
             if entry.right == version | 1 {
                 if access != Access::Load {
-                    lab.note_write(entry.at, self.clock);
+                    return lab.note_write(entry.at, self.clock);
+                } else if !entry.is_met {
+                    return;
                 }
-                return;
             }
-            if access == Access::Load && entry.right == version {
+            if access == Access::Load && entry.right | 1 == version | 1 {
                 let at = entry.at;
-                lab.slots[self.slot as usize].polls.visit(at, self.clock);
-                return;
+                return lab.slots[self.slot as usize].polls.visit(at, self.clock);
             }
         }
         self.miss(lab, names, address, access, site);
@@ -60,7 +60,7 @@ impl Thread {
         if let Some(foreseen) = self.take_foreseen(at, access) {
             lab.take(at, self.core, access, foreseen.at);
             self.set_limits(lab);
-            return self.remember(lab, number, at);
+            return self.remember(lab, number, at, LineOrigin::Cores);
         }
         let mut fetch = lab.price(at, self.core, access);
         if access != Access::Locked && fetch.origin != LineOrigin::Own && self.streams.follow(number) {
@@ -91,7 +91,7 @@ impl Thread {
                 }
             }
         }
-        self.remember(lab, number, at);
+        self.remember(lab, number, at, fetch.origin);
     }
 
     /// Before a locked instruction, which will use `address` if that is known: it takes place when its line
@@ -175,10 +175,11 @@ impl Thread {
         Some(self.foreseen.remove(place))
     }
 
-    fn remember(&mut self, lab: &mut SharedLab, number: u64, at: LineIndex) {
+    fn remember(&mut self, lab: &mut SharedLab, number: u64, at: LineIndex, origin: LineOrigin) {
         let right = lab.right(at, self.core);
-        self.entries[number as usize % ENTRIES] = Entry { line: number, at, right };
-        if right & 1 == 0 {
+        let is_met = origin == LineOrigin::Cores;
+        self.entries[number as usize % ENTRIES] = Entry { line: number, at, right, is_met };
+        if is_met || right & 1 == 0 {
             lab.slots[self.slot as usize].polls.begin(at, self.clock);
         }
     }

@@ -30,10 +30,12 @@ pub(super) struct Entry {
     pub(super) line: u64,
     pub(super) at: LineIndex,
     pub(super) right: u32,
+    /// It came from another core: threads meet there.
+    pub(super) is_met: bool,
 }
 
 impl Entry {
-    pub(super) const NONE: Self = Self { line: u64::MAX, at: LineIndex::NONE, right: 0 };
+    pub(super) const NONE: Self = Self { line: u64::MAX, at: LineIndex::NONE, right: 0, is_met: false };
 }
 
 /// Runs of lines: what a prefetcher sees.
