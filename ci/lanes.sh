@@ -32,6 +32,7 @@ lane_loom() { ci/loom.sh short; }
 lane_build() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
 lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
+lane_lab() { tests/lab/run.py "$build"; }
 # Every experiment once: what it launches, not what it finds.
 lane_papers() { tests/papers/run.py "$build"; }
 # started_by MPIEXEC [PROGRAMS]: how a job begins and ends is the launcher's; the rest is the lane c's.

@@ -29,6 +29,8 @@ ldconfig -p 2>/dev/null | grep -q 'libhwloc\.so\.15' || missing="$missing libhwl
 pkg-config --exists pmix 2>/dev/null || missing="$missing libpmix-dev"
 # Machines are played by network namespaces.
 need ip iproute2
+# The lab runs programs on a simulated machine.
+command -v qemu-x86_64 >/dev/null 2>&1 || optional="$optional qemu-user"
 # The lane slurm starts a Slurm of its own.
 like slurmctld slurmctld
 like slurmd slurmd

@@ -66,6 +66,7 @@ lane sync_c       build  "heddle_sync from C, shared and static"
 lane rma_locks_c  build  "heddle_rma_locks from C, on Heddle and MPICH"
 lane fortran      abi    "Fortran programs in all three forms, on Heddle, MPICH and Intel MPI"
 lane instructions build  "instructions of the hottest calls"
+lane lab          build  "the lab's laws, and Heddle's speed with many cores there"
 lane papers       build  "the papers' experiments, short form"
 
 for name in ${wanted[@]+"${wanted[@]}"}; do

@@ -1,7 +1,7 @@
 //! Calls that must not reach the host: the guest's futexes and sleeps, which happen in virtual time only.
 //!
-//! qemu makes the program's interruptible calls by one `syscall` instruction. A filter answers 0 to futexes and sleeps from there, and
-//! leaves those of qemu and of the plugin alone.
+//! qemu makes the program's interruptible calls by one `syscall` instruction. A filter answers 0 to futexes
+//! and sleeps from there, and leaves those of qemu and of the plugin alone.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! The threads of this process on the machine, and which of them runs.
 //!
-//! One thread of all processes runs at a time, the holder of the token. So the process's own state needs no lock either: the holder has
-//! it. A thread that begins is not yet on the machine; its parent lets it in.
+//! One thread of all processes runs at a time, the holder of the token. So the process's own state needs no
+//! lock either: the holder has it. A thread that begins is not yet on the machine; its parent lets it in.
 
 use crate::names::Mappings;
 use heddle_lab::shared::{CoreLayout, LabMemory, SharedLab};
@@ -96,8 +96,8 @@ pub(crate) struct Running<'a> {
 ///
 /// # Safety
 ///
-/// It holds the token, and has no other such borrows. Callbacks of qemu do: threads wait for the token inside of them, and the
-/// thread that has it makes one call at a time.
+/// It holds the token, and has no other such borrows. Callbacks of qemu do: threads wait for the token
+/// inside of them, and the thread that has it makes one call at a time.
 #[inline(always)]
 pub(crate) unsafe fn running<'a>() -> Running<'a> {
     // SAFETY: guests live until their process ends; the holder of the token uses its own.
@@ -132,7 +132,8 @@ pub(crate) fn back(guest: &mut Guest) {
 pub(crate) fn arrive(vcpu: u32) {
     let is_first = CURRENT.load(Relaxed).is_null();
     let slot = if is_first { arrive_as_process() } else { arrive_as_thread() };
-    // SAFETY: what is read here was written before this thread came in; `begin` only waits, until it has the token.
+    // SAFETY: what is read here was written before this thread came in; `begin` only waits, until it has
+    // the token.
     let (process, lab) = unsafe { process() };
     let guest = Box::leak(Box::new(Guest {
         thread: Thread::new(slot, process.number),
@@ -150,7 +151,8 @@ pub(crate) fn arrive(vcpu: u32) {
 }
 
 fn arrive_as_process() -> u32 {
-    // SAFETY: no thread of this process is on the machine; the places for new processes are made for those that do not hold the token.
+    // SAFETY: no thread of this process is on the machine; the places for new processes are made for those
+    // that do not hold the token.
     let (process, lab) = unsafe { process() };
     let Some(slot) = lab.new_processes.arrive(process.pid.cast_unsigned()) else {
         eprintln!("heddle lab: too many processes begin at a time");
@@ -200,7 +202,8 @@ pub(crate) fn let_in(parent: &mut Guest, tid_address: u64) {
 /// In the child of a fork: it is alone, on a machine of its own, until it becomes another program.
 pub(crate) fn be_alone(guest: &mut Guest) {
     let Ok(mapping) = LabMemory::new(None) else { std::process::abort() };
-    // SAFETY: of the parent's machine only what does not change is read; then it is left for one that nobody else has.
+    // SAFETY: of the parent's machine only what does not change is read; then it is left for one that
+    // nobody else has.
     let (process, parents) = unsafe { process() };
     process.lab = mapping.lab();
     // SAFETY: the pid cannot fail.

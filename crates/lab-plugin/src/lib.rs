@@ -1,6 +1,7 @@
 //! One library, three places:
 //!
-//! - a plugin of `qemu-x86_64`: it gives each thread of a program a clock and a core of the [machine](heddle_lab);
+//! - a plugin of `qemu-x86_64`: it gives each thread of a program a clock and a core of the
+//!   [machine](heddle_lab);
 //! - preloaded into the program itself, where it makes a shared mapping before the first thread ([`share`]);
 //! - preloaded into launchers, whose ranks it starts on the machine ([`redirect`]).
 //!
@@ -13,6 +14,8 @@
 //! | [`names`] | shared memory has the same names in all processes |
 //! | [`system_calls`] | system calls in virtual time |
 //! | [`filter`] | calls that must not reach the host |
+//! | [`share`] | what is done when the library is loaded |
+//! | [`redirect`] | ranks are started on the machine |
 
 mod callbacks;
 mod filter;

@@ -1,4 +1,5 @@
-//! LineNames of cache lines. Memory that processes share has one name in all of them: the object's number and the place in it.
+//! LineNames of cache lines. Memory that processes share has one name in all of them: the object's number
+//! and the place in it.
 
 use heddle_lab::shared::SharedLab;
 use heddle_lab::thread::LineNames;

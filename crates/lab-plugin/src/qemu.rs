@@ -1,5 +1,5 @@
-//! The part of qemu's plugin interface (version 1, qemu 6 to 8) that the lab uses. It is looked up while running: the same library is
-//! preloaded where there is no qemu.
+//! The part of qemu's plugin interface (version 1, qemu 6 to 8) that the lab uses. It is looked up while
+//! running: the same library is preloaded where there is no qemu.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;

@@ -1,7 +1,7 @@
 //! In launchers, and in programs that start others: a rank is started on the machine.
 //!
-//! Which process is a rank the launcher says in its environment. These functions stand before the C library's in any program that has
-//! this library preloaded.
+//! Which process is a rank the launcher says in its environment. These functions stand before the C
+//! library's in any program that has this library preloaded.
 
 use heddle_lab::run::{Places, RANK_VARIABLES, find_program};
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};

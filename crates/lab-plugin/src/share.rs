@@ -1,7 +1,8 @@
 //! What is done when the library is loaded, wherever.
 
-/// Loaded into the program, a shared mapping before its first thread makes qemu translate for several threads from the beginning.
-/// Otherwise it would throw all code away at the first thread's birth, and wait for a thread that waits for the token inside of it.
+/// Loaded into the program, a shared mapping before its first thread makes qemu translate for several
+/// threads from the beginning. Otherwise it would throw all code away at the first thread's birth, and wait
+/// for a thread that waits for the token inside of it.
 extern "C" fn share() {
     // SAFETY: a new mapping, at an address that the system chooses.
     unsafe {

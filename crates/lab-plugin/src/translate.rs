@@ -1,7 +1,7 @@
 //! Blocks of instructions: what each costs, and what is called for it.
 //!
-//! Registers can be read when a block begins. The address that an instruction will use is known then, if nothing before it in the
-//! block changes the registers that it is made of.
+//! Registers can be read when a block begins. The address that an instruction will use is known then, if
+//! nothing before it in the block changes the registers that it is made of.
 
 use crate::callbacks;
 use crate::guest;

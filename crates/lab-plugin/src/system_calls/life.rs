@@ -8,7 +8,8 @@ use std::sync::Once;
 const CHILD_CLEARTID: u64 = libc::CLONE_CHILD_CLEARTID as u64;
 const THREAD: u64 = libc::CLONE_THREAD as u64;
 
-/// At the first call: are registers where they are thought to be? And the filter is set, now that qemu has set up its own.
+/// At the first call: are registers where they are thought to be? And the filter is set, now that qemu has
+/// set up its own.
 pub(super) fn check_once(running: &Running<'_>) {
     static CHECK: Once = Once::new();
     CHECK.call_once(|| {

@@ -1,8 +1,8 @@
 //! System calls in virtual time.
 //!
-//! What concerns time, cores and sleeping threads is done here, and the host's call is kept away or its result replaced. A call that
-//! may wait for something outside waits on the machine until it would not, and is then made. All others are made at once, while the
-//! machine's time stands still.
+//! What concerns time, cores and sleeping threads is done here, and the host's call is kept away or its
+//! result replaced. A call that may wait for something outside waits on the machine until it would not, and
+//! is then made. All others are made at once, while the machine's time stands still.
 //!
 //! | module | which |
 //! |---|---|

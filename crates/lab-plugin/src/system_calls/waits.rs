@@ -1,7 +1,7 @@
 //! Calls that may wait for something outside of the machine: input, connections, processes that end.
 //!
-//! The thread waits on the machine until the call would return at once; then the host makes it. Where the call has a time limit that
-//! is over, the host is given nothing to wait for.
+//! The thread waits on the machine until the call would return at once; then the host makes it. Where the
+//! call has a time limit that is over, the host is given nothing to wait for.
 
 use super::{read, time, write};
 use crate::guest::Running;
@@ -159,7 +159,8 @@ impl Wait {
         match *self {
             Self::Poll { list, count, limit: Limit::Milliseconds(_) } if count > 0 => {
                 keep(running, list, 8);
-                // SAFETY: the program's list. Nothing can be read from a descriptor that is not there: that is said at once.
+                // SAFETY: the program's list. Nothing can be read from a descriptor that is not there: that
+                // is said at once.
                 unsafe { write(list, libc::pollfd { fd: i32::MAX, events: libc::POLLIN, revents: 0 }) };
                 running.answer(0);
             }

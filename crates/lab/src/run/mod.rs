@@ -1,7 +1,8 @@
 //! Runs a command with its programs on a machine: the supervisor.
 //!
-//! It holds the token when nobody on the machine can run, and each 50 us while a thread waits for something outside. Then it waits
-//! until everything outside sleeps, lets new processes in, and has those that wait look.
+//! It holds the token when nobody on the machine can run, and each 50 us while a thread waits for something
+//! outside. Then it waits until everything outside sleeps, lets new processes in, and has those that wait
+//! look.
 
 mod outside;
 mod start;
@@ -9,7 +10,7 @@ mod start;
 pub use start::{Places, RANK_VARIABLES, find_program, is_launcher};
 
 use crate::machine::Machine;
-use crate::shared::{CoreLayout, Counts, LabMemory, SUPERVISOR, SharedLab, State};
+use crate::shared::{CORES, CoreLayout, Counts, LabMemory, SUPERVISOR, SharedLab, State};
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use outside::Outside;
 use std::collections::HashSet;
@@ -73,9 +74,15 @@ pub struct RunOutcome {
 /// When memory, the folder or the command are not to be had, or the user has stopped it.
 pub fn run(plan: &RunPlan) -> io::Result<RunOutcome> {
     let began = Instant::now();
+    let cores = plan.machine.cores_in_all();
+    if cores > CORES {
+        let why = format!("{} has {cores} cores; the lab runs machines of up to {CORES}", plan.machine.name);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let file = memory()?;
     let mapping = LabMemory::new(Some(&file))?;
-    // SAFETY: this process is the supervisor, which holds the token from the beginning; `Supervisor` gives it up while it waits.
+    // SAFETY: this process is the supervisor, which holds the token from the beginning; `Supervisor` gives
+    // it up while it waits.
     let lab = unsafe { &mut *mapping.lab() };
     lab.begin(CoreLayout::of(&plan.machine), plan.machine.costs, plan.seed);
     nix::sys::prctl::set_child_subreaper(true)?;

@@ -1,5 +1,6 @@
-//! Processes that are not on the machine: launchers and their helpers. They run in real time, so the machine stands still
-//! while they have something to do; what they have done by then does not depend on how fast they were.
+//! Processes that are not on the machine: launchers and their helpers. They run in real time, so the
+//! machine stands still while they have something to do; what they have done by then does not depend on how
+//! fast they were.
 
 use std::collections::HashSet;
 use std::fs;
@@ -22,7 +23,8 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// Whether all of them sleep, and have slept since a moment in which all did. `inside` are the processes on the machine.
+    /// Whether all of them sleep, and have slept since a moment in which all did. `inside` are the
+    /// processes on the machine.
     pub(super) fn is_still(&mut self, inside: &HashSet<i32>) -> bool {
         let tasks = tasks_of(&self.processes);
         if self.was_still && tasks == self.seen {
