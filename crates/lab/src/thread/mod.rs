@@ -18,7 +18,7 @@ use crate::shared::{Foreseen, SharedLab};
 use caches::{Entry, Streams};
 use std::ptr::NonNull;
 
-/// A thread. One that holds the token may use it; the others wait in [`turn`].
+/// A thread. One that holds the token may use it; the others wait in `turn`.
 #[derive(Debug)]
 pub struct Thread {
     /// Its slot of the lab.

@@ -34,9 +34,12 @@ fn turns_come_in_the_order_of_clocks() {
         let program = boxed(move |running| {
             for step in 0..50 {
                 running.thread.clock += 100 + 37 * number + step % 7;
+                let passes = running.lab.passes;
                 running.thread.look_around(running.lab, 0);
                 trace.note(running, step);
                 check_whole(running.lab);
+                let had_turn = running.lab.passes != passes;
+                assert!(!had_turn || running.lab.now >= running.thread.clock, "the machine's time stands");
             }
         });
         (number as u32, START, program)
@@ -123,6 +126,24 @@ fn yields_alternate_on_one_core() {
     let steps: Vec<u64> = trace.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
     assert_eq!(steps, [COSTS.yielded + COSTS.switch].repeat(14));
     assert_eq!(lab.total.yields, 15);
+}
+
+#[test]
+fn a_yield_without_anybody_who_waits_lets_other_cores_go_on() {
+    let mut lab = ByHand::new(1, 1, 2);
+    let programs = (0..2).map(|core| {
+        let program = boxed(|running| {
+            for _ in 0..10_000 {
+                running.thread.yield_core(running.lab);
+                let others = running.lab.due();
+                let slack = running.lab.slack;
+                assert!(running.thread.clock <= others.saturating_add(slack), "{others}");
+            }
+        });
+        (core, START, program)
+    });
+    run(&mut lab, programs.collect());
+    assert_eq!(lab.total.yields, 20_000);
 }
 
 #[test]
