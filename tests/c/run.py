@@ -23,8 +23,9 @@ with every number of ranks, in as few runs as that takes. `--cover all`: every c
 every value once at least, in combinations drawn at random; `--cover one`: only the most ranks at the highest level, under every
 model.
 
-`--sample N` runs each program under N of the models only, drawn at random for each program; `--few N` runs N of the programs only.
-A run that draws prints its seed; the variable HEDDLE_TEST_SEED repeats the draw.
+`--sample N` runs each program under N of the models only, drawn at random for each program; `--few N` runs N of the programs
+only; `--most N` makes no more than N combinations for `--cover each`, so that of a factor with more values N are drawn.
+A run that draws prints its seed; the variable HEDDLE_TEST_SEED repeats the draw, or with `all` everything runs.
 
 The last line printed is `N passed, M failed, K skipped`, counting runs.
 """
@@ -82,8 +83,8 @@ class Program:
             return [0]
         return [n for n in numbers(self.keys.get("ranks", "1-8")) if n in allowed]
 
-    def runs(self, allowed, models, cover, seed=0):
-        """The runs with the allowed numbers of ranks and these models, by the value of --cover."""
+    def runs(self, allowed, models, cover, seed=0, most=None):
+        """The runs with the allowed numbers of ranks and these models, by the values of --cover and --most."""
         if self.keys.get("models") == "default":
             models = [""]
         factors = [self.ranks(allowed), self.levels(), models]
@@ -93,7 +94,7 @@ class Program:
         if cover == "pairs":
             chosen = covering(factors, shift)
         elif cover == "each":
-            chosen = each(factors, random.Random(f"{seed} {self.name}"))
+            chosen = each(factors, random.Random(f"{seed} {self.name}"), most)
         else:
             if cover == "one":
                 factors[:2] = factors[0][-1:], factors[1][-1:]
@@ -132,14 +133,16 @@ def covering(factors, shift):
         yield tuple(found[f] for f in range(3))
 
 
-def each(factors, random_numbers):
-    """Choices of one value of each factor in which each value comes once at least, as few as there can be."""
-    longest = max(len(values) for values in factors)
+def each(factors, random_numbers, most):
+    """Choices of one value of each factor in which each value comes once at least, as few as there can be; with `most`, no more
+    than that, and of a factor with more values so many are drawn."""
+    count = max(len(values) for values in factors)
+    count = min(count, most or count)
     columns = []
     for values in factors:
-        column = list(itertools.islice(itertools.cycle(values), longest))
-        random_numbers.shuffle(column)
-        columns.append(column)
+        column = random_numbers.sample(values, min(count, len(values)))
+        columns.append(list(itertools.islice(itertools.cycle(column), count)))
+        random_numbers.shuffle(columns[-1])
     return zip(*columns)
 
 
@@ -289,12 +292,16 @@ def main():
     parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
     parser.add_argument("--sample", type=int, metavar="N", help="each program under N of the models only, drawn at random")
     parser.add_argument("--few", type=int, metavar="N", help="N of the programs only, drawn at random")
+    parser.add_argument("--most", type=int, metavar="N", help="N combinations of each program at most, drawn at random")
     parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go and stay for the next run (default: a temporary folder)")
     options = parser.parse_args()
 
     models = options.models.split(",") if options.models else [""]
     sources = sorted(s for s in options.folder.glob("*.c") if re.search(options.pattern, s.stem))
     seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 32))
+    if seed == "all":
+        options.sample = options.few = options.most = None
+        options.cover = "all" if options.cover == "each" else options.cover
     drawn = []
     if options.few and options.few < len(sources):
         drawn.append(f"{options.few} of {len(sources)} programs")
@@ -322,7 +329,7 @@ def main():
                 print(f"skip {program.name}: {why.removeprefix('skip').strip()}", flush=True)
                 skipped += 1
                 continue
-            found = program.runs(options.ranks, draw(models, options.sample, seed, program), options.cover, seed)
+            found = program.runs(options.ranks, draw(models, options.sample, seed, program), options.cover, seed, options.most)
             if found:
                 runs.append(found)
 
