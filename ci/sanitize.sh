@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # AddressSanitizer (with its search for leaks) and ThreadSanitizer.   ci/sanitize.sh [short|long] [address|thread]
 #
+# The short form draws one of three parts that take about the same time: the locks under ThreadSanitizer and the rest under
+# AddressSanitizer, the process and the locks the other way round, or the library under ThreadSanitizer. With a
+# sanitizer's name, and in the long form, each sanitizer has everything.
+#
 # locks    the stress tests and unit tests of heddle-sync, heddle-locks and heddle-combining; orderings that
 #          publish something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
 #          used too late a report (tests/sanitizers_bite.rs)
@@ -34,8 +38,7 @@ mkdir -p "$logs"
 passed=0 failed=0 missing=""
 # What the short form draws.
 export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
-seed=$HEDDLE_TEST_SEED
-echo "drawn with HEDDLE_TEST_SEED=$seed"
+echo "drawn with HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED"
 
 # Optimised code costs four times as much to compile with a sanitizer, so for AddressSanitizer the short form optimises
 # only the crates that Cargo.toml names: locks and what is below them. Under ThreadSanitizer the programs would then run
@@ -222,16 +225,14 @@ planted_in_locks() {
 # stress_all NAME ROUNDS: each model in one process, and in one of the shapes of several, drawn by the seed; in the long
 # form in all
 stress_all() {
-    local model shape ranks threads copy next=$seed between=("2 4 on" "2 4 off" "3 2 on")
+    local model ranks threads copy drawn=1
+    [ "$form" = short ] || drawn=3
     for model in ${models//,/ }; do
         stress "$1" 1 8 "$2" "$model" on
         [ "$1 $model" != "thread lock-free" ] || continue
-        for ((shape = 0; shape < ${#between[@]}; shape++)); do
-            [ "$form" = long ] || [ "$shape" -eq $((next % ${#between[@]})) ] || continue
-            read -r ranks threads copy <<<"${between[shape]}"
+        while read -r ranks threads copy <&3; do
             stress "$1" "$ranks" "$threads" "$2" "$model" "$copy"
-        done
-        next=$((next + 1))
+        done 3< <(printf '%s\n' "2 4 on" "2 4 off" "3 2 on" | ci/drawn.py "$drawn" "sanitized shape $model")
     done
 }
 
@@ -261,8 +262,9 @@ has_c_sanitizer() {
     return 1
 }
 
-address() {
-    locks address "$lock_runs"
+address_locks() { locks address "$lock_runs"; }
+
+address_rest() {
     build address || { verdict "address: the build" "$logs/build-address.json" 1; return; }
     planted address use-after-free "AddressSanitizer: heap-use-after-free"
     planted address overflow "AddressSanitizer: heap-buffer-overflow"
@@ -286,25 +288,38 @@ address() {
     fi
 }
 
-thread() {
+# can_check_threads: whether ThreadSanitizer works here
+can_check_threads() {
+    local probe=$logs/race
     if ! has_library_sources >"$logs/rust-src.log" 2>&1; then
         missing="ThreadSanitizer needs the standard library's sources: rustup component add rust-src"
-        return
+        return 1
     fi
-    build thread || { verdict "thread: the build" "$logs/build-thread.json" 1; return; }
-    if timeout 60 "$program" planted=race 2>&1 | grep -q "FATAL: ThreadSanitizer"; then
-        missing="ThreadSanitizer cannot lay out its memory here: see sysctl vm.mmap_rnd_bits (28 is well)"
-        return
-    fi
+    echo 'fn main() { println!("works"); }' >"$probe.rs"
+    rustc -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer -o "$probe" "$probe.rs" >"$probe.log" 2>&1
+    timeout 60 "$probe" 2>&1 | grep -q "FATAL: ThreadSanitizer" || return 0
+    missing="ThreadSanitizer cannot lay out its memory here: see sysctl vm.mmap_rnd_bits (28 is well)"
+    return 1
+}
+
+thread_locks() {
+    can_check_threads || return
     locks thread "$lock_runs"
     planted_in_locks
+}
+
+thread_process() {
+    can_check_threads || return
+    build thread || { verdict "thread: the build" "$logs/build-thread.json" 1; return; }
     planted thread race "ThreadSanitizer: data race"
     planted thread late-read "ThreadSanitizer: data race"
     stress_all thread "$thread_rounds"
     every_model thread
-    models=$thread_models
+}
 
-    has_c_sanitizer thread || return
+thread_library() {
+    local models=$thread_models
+    can_check_threads && has_c_sanitizer thread || return
     build_library thread || { verdict "thread: the library's build" /dev/null 1; return; }
     planted_in_library thread none ""
     planted_in_library thread race "ThreadSanitizer: data race"
@@ -325,11 +340,22 @@ esac
 if [ -z "${HEDDLE_TOOLS:-}" ]; then
     env -u RUSTC_BOOTSTRAP cargo build --quiet -p heddle-launcher -p heddle-spec || exit 1
 fi
-case "${1:-all}" in
-all) address; thread ;;
-address | thread) "$1" ;;
+parts=(address_locks address_rest thread_locks thread_process thread_library)
+case "$form ${1:-all}" in
+"long all") ;;
+"short all")
+    drawn=$(printf '%s\n' "thread_locks address_rest" "thread_process address_locks" thread_library | ci/drawn.py 1 sanitizers)
+    # shellcheck disable=SC2206  # a list
+    parts=($drawn)
+    ;;
+*" address") parts=(address_locks address_rest) ;;
+*" thread") parts=(thread_locks thread_process thread_library) ;;
 *) echo "usage: $0 [short|long] [address|thread]" >&2; exit 2 ;;
 esac
+echo "parts: ${parts[*]}"
+for part in "${parts[@]}"; do
+    "$part"
+done
 
 if [ "$failed" -eq 0 ] && [ -n "$missing" ]; then
     echo "$missing ($passed other checks passed)"
