@@ -232,7 +232,8 @@ def main():
     parser.add_argument("kind", choices=["loom", "thread", "check"])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--sample", type=int, metavar="N", help="only N of them, at random")
-    parser.add_argument("--seed", type=int, help="of the sample (default: a new one)")
+    parser.add_argument("--seed", default=os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 32)),
+                        help="of the sample (default: HEDDLE_TEST_SEED, or a new one; all: no sample)")
     parser.add_argument("--sound", action="store_true", help="run the tests without their faults")
     options = parser.parse_args()
 
@@ -250,10 +251,9 @@ def main():
     chosen = [fault for fault in faults if any(test[0] == options.kind for test in fault.tests)]
     if options.names:
         chosen = [fault for fault in chosen if fault.name in options.names]
-    if options.sample is not None:
-        seed = random.randrange(1 << 32) if options.seed is None else options.seed
-        chosen = random.Random(seed).sample(chosen, min(options.sample, len(chosen)))
-        print(f"a sample of {len(chosen)}; again with --sample {options.sample} --seed {seed}", flush=True)
+    if options.sample is not None and options.seed != "all":
+        chosen = random.Random(options.seed).sample(chosen, min(options.sample, len(chosen)))
+        print(f"a sample of {len(chosen)}; again with --sample {options.sample} --seed {options.seed}", flush=True)
 
     TREE.mkdir(parents=True, exist_ok=True)
     # One run at a time has the copy; it is given back when this process ends.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Model checking of the sources that ship.   ci/loom.sh short|long [TEST_ARGUMENT..]
+# Model checking of the sources that ship.   ci/loom.sh drawn|short|long [TEST_ARGUMENT..]
+# drawn: of the short form 14 test programs and 3 faults, drawn by HEDDLE_TEST_SEED.
 # short: each model with the bound on preemptions that stands beside it (crates/sync/tests/model/mod.rs says how far).
 # The mutex, waiting, events, queues and pools: crates/sync/tests/loom_*.rs. The other locks:
 # crates/locks/tests/loom_*.rs; the distributed ones: crates/rma-locks/tests/exhaustive*.rs, whose small sizes the
@@ -14,22 +15,35 @@ set -eu
 cd "$(dirname "$0")/.."
 form=${1:-short}
 [ $# -eq 0 ] || shift
-planted="--sample 5"
+count=1000 planted="--sample 5"
 case "$form" in
+drawn) count=14 planted="--sample 3" ;;
 short) ;;
 long)
     planted=
     export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-5}" LOOM_MAX_DURATION="${LOOM_MAX_DURATION:-300}"
     [ $# -gt 0 ] || set -- --nocapture
     ;;
-*) echo "usage: $0 short|long [TEST_ARGUMENT..]" >&2; exit 2 ;;
+*) echo "usage: $0 drawn|short|long [TEST_ARGUMENT..]" >&2; exit 2 ;;
 esac
+export HEDDLE_TEST_SEED="${HEDDLE_TEST_SEED:-$$}"
+crates=${HEDDLE_LOOM_CRATES:-sync locks combining transport objects}
+# Each test program, behind its crate.
+programs=$(
+    for crate in $crates; do
+        [ "$crate" != objects ] || echo "$crate --lib"
+        for file in crates/"$crate"/tests/loom_*.rs; do
+            [ ! -e "$file" ] || echo "$crate --test $(basename "$file" .rs)"
+        done
+    done | ci/drawn.py "$count" loom
+)
+echo "$programs"
+echo "HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED"
 # Crate by crate, so that a long run can be taken in parts (ci/verify.sh).
-set -f
-for crate in ${HEDDLE_LOOM_CRATES:-sync locks combining transport objects}; do
-    tests="--test loom_*"
-    [ "$crate" != objects ] || tests=--lib
-    # shellcheck disable=SC2086  # one word or two
+for crate in $crates; do
+    tests=$(echo "$programs" | sed -n "s/^$crate //p")
+    [ -n "$tests" ] || continue
+    # shellcheck disable=SC2086  # a list
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p "heddle-$crate" --profile loom $tests -- "$@"
 done
 # With arguments, which name models, only these models run.

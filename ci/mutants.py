@@ -158,7 +158,7 @@ def main():
     if unknown:
         parser.error(f"ci/mutants.toml has no mutant {', '.join(sorted(unknown))}")
     chosen = options.names or list(mutants)
-    if options.sample and options.sample < len(chosen):
+    if options.sample and options.sample < len(chosen) and options.seed != "all":
         chosen = random.Random(options.seed).sample(chosen, options.sample)
         print(f"{options.sample} of {len(mutants)} mutants, HEDDLE_TEST_SEED={options.seed}")
 

@@ -3,7 +3,8 @@
 //!
 //! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside
 //! this folder, in `crates/locks/tests` and in `crates/combining/tests`, which use it too: `None` is every
-//! execution, `Some(n)` every execution with at most n preemptions. The short form, which `make test` runs:
+//! execution, `Some(n)` every execution with at most n preemptions. The short form, of which `make test` runs
+//! a part:
 //!
 //! | model | explored |
 //! |---|---|
