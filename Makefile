@@ -3,7 +3,7 @@
 #   make             build the library, the launcher and the tools into build/
 #   make demo        the main job: a multithreaded MPI program on generated and on real input
 #   make demo-machines   the main job on two machines, which network namespaces of this one play
-#   make test        all tests (25 to 45 minutes on 2 cores)
+#   make test        all tests (25 minutes on 2 cores)
 #   make install PREFIX=dir
 #   make bench       Heddle beside MPICH, Open MPI and Intel MPI (two hours); make bench-quick for a first look
 #   make figures     measures what the README's picture shows and draws it again (half an hour)

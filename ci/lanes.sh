@@ -4,32 +4,44 @@
 # A lane ends with status 0 if all is well, and with 77 if the machine lacks what it needs; its last line then says what.
 # ci/test.sh runs lanes beside each other, so two lanes never write the same files: run.py puts what it compiles in its
 # place by a rename.
+#
+# What a lane draws at random (ci/drawn.py) follows from HEDDLE_TEST_SEED, so that over the runs everything has its turn;
+# HEDDLE_TEST_SEED=all draws everything, as make soak does, with lanes or with longer forms of them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$PWD/build
 mpicc=$build/bin/mpicc
 mpiexec=$build/bin/mpiexec
 models=per-vni-mutex,global-mutex
+export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
 
 # c_programs ARGUMENT..: the programs of tests/c. Each is compiled once, by the lane that comes first.
 c_programs() {
     python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --build-dir "$build/tests/c" "$@"
 }
 
-# model_names FIRST: the names of Heddle's models from the FIRST on, and of three of the papers', drawn by HEDDLE_TEST_SEED
-# (make soak: all); fails where there are none, so that no lane passes idly
+# model_names FIRST N: N of the names of Heddle's models from the FIRST on, and of three of the papers', drawn; fails where
+# there are none, so that no lane passes idly
 model_names() {
-    "$build/bin/heddle" models --names --form heddle | tail -n "+$1" | grep . || return
-    "$build/bin/heddle" models --names --form paper | drawn 3 | grep .
+    "$build/bin/heddle" models --names --form heddle | tail -n "+$1" | ci/drawn.py "$2" models | grep . || return
+    "$build/bin/heddle" models --names --form paper | ci/drawn.py 3 papers | grep .
 }
 
-# drawn N: N lines of the input, by HEDDLE_TEST_SEED
-drawn() { shuf -n "$1" --random-source=<(yes "${HEDDLE_TEST_SEED:-1}"); }
-
 lane_lint() { ci/lint.sh; }
-lane_rust() { cargo test --workspace --quiet; }
-lane_loom() { ci/loom.sh short; }
-lane_build() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
+# Of the tests that take long (ci/long_tests.txt) a third, drawn at random, and all others.
+lane_rust() {
+    local test left_out=()
+    while read -r test; do left_out+=(--skip "$test"); done \
+        < <(ci/drawn.py 8 long_tests <ci/long_tests.txt | grep -vxFf - ci/long_tests.txt)
+    echo "HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED, left out: ${left_out[*]}"
+    HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED/all/0} cargo test --workspace --quiet -- --exact "${left_out[@]}"
+}
+lane_loom() { ci/loom.sh drawn; }
+# As make builds, but for the command heddle: whoever measures with it runs make before.
+lane_build() {
+    cargo build --release --workspace --config profile.release.package.heddle-cli.opt-level=1 \
+        --config profile.release.package.heddle-experiments.opt-level=1 && tools/stage.sh target/release "$build"
+}
 lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 lane_lab() { tests/lab/run.py "$build"; }
@@ -65,7 +77,7 @@ lane_rma_locks_c() {
 }
 lane_fortran() {
     local names
-    names=$(model_names 1) || return
+    names=$(model_names 1 6) || return
     ci/peer.sh impi >/dev/null || return
     tests/fortran/run.sh "$build" || return
     tests/fortran/cost/run.py "$build" || [ $? -eq 77 ] || return
@@ -77,78 +89,85 @@ lane_settings() {
     python3 tests/c/settings.py --mpicc "$mpicc" --mpiexec "$mpiexec" --build-dir "$build/tests/c"
 }
 # Each choice of a model ignored in turn: a few, drawn at random (make verify: all).
-lane_mutants() { ci/mutants.py --sample 6; }
-# Every number of ranks, every level and both models with each program, combined at random; make soak: all combinations.
-lane_c() { c_programs --models "$models" --cover each; }
-# The other models: every program with the most ranks and threads, under one of them, drawn at random (make soak: under
-# all). And the order of messages where threads hand operations over one by one.
+lane_mutants() { ci/mutants.py --sample 4; }
+# Each program at every level and under both models, with four numbers of ranks, combined at random; make soak: all
+# combinations.
+lane_c() { c_programs --models "$models" --cover each --most 4; }
+# The other models: 150 of the programs with the most ranks and threads, each under one of them, drawn at random (make
+# soak: all under all). And the order of messages where threads hand operations over one by one.
 lane_models() {
     local others
-    others=$(model_names 3 | paste -sd ,) || return
+    others=$(model_names 3 100 | paste -sd ,) || return
     # What these two are about is no part of a model, and the second has a lane of its own.
-    c_programs --models "$others" --cover one --sample 1 -k '^(?!error_messages|lifetime_flat_objects)' \
+    c_programs --models "$others" --cover one --sample 1 --few 150 -k '^(?!error_messages|lifetime_flat_objects)' \
         && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs --models lockq-mcs,lockq-mtx --cover one -k order \
         && HEDDLE_COMBINING_LIMIT=1 c_programs --models csync --cover one -k order \
         && c_programs --models lock-free --cover one -k order
 }
-# The lifetimes of objects: every lifetime with one of the request pools and one kind of reference counts. With the next
-# seed each has the others (make soak: both).
+# The lifetimes of objects: two of the eight pairs of a lifetime and of where requests come from and how references are
+# counted, drawn at random.
 lane_lifetime() {
-    local lifetimes=(naive suppress collect none) pools=(shared thread-local) kinds=(locked atomic) i which
-    for i in "${!lifetimes[@]}"; do
-        which=$(((i + ${HEDDLE_TEST_SEED:-$RANDOM}) % 2))
-        local settings=(HEDDLE_LIFETIME="${lifetimes[i]}" HEDDLE_REQUEST_POOL="${pools[which]}"
-            HEDDLE_REFERENCE_COUNTS="${kinds[which]}")
+    local lifetime pool kind
+    for lifetime in naive suppress collect none; do
+        printf '%s\n' "$lifetime shared locked" "$lifetime thread-local atomic"
+    done | ci/drawn.py 2 lifetimes | while read -r lifetime pool kind; do
+        local settings=(HEDDLE_LIFETIME="$lifetime" HEDDLE_REQUEST_POOL="$pool" HEDDLE_REFERENCE_COUNTS="$kind")
         echo "${settings[*]}"
         (export "${settings[@]}" && c_programs --models "$models" --cover one \
-            -k "$([ "${lifetimes[i]}" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages") \
-            || return
+            -k "$([ "$lifetime" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages") \
+            </dev/null || return
     done
 }
+# Half of the combinations of parts of a model, drawn at random.
 lane_random() {
     local combinations=$build/test/combinations
-    "$build/bin/heddle" models --pairwise >"$combinations" || return
+    "$build/bin/heddle" models --pairwise | ci/drawn.py 72 combinations >"$combinations" || return
     python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 20 \
         && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" \
             --combinations "$combinations" --runs "$(wc -l <"$combinations")" --ops 150 \
         && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --windows --models "$models" --runs 30
 }
+# The first two models and eight of the others, drawn at random, as are the algorithms and the operations.
 lane_collective() {
-    local names model choices seed=0 operations=500 draw=${HEDDLE_TEST_SEED:-$RANDOM}
-    names=$(model_names 1) || return
+    local names others model choices seed=${HEDDLE_TEST_SEED/all/0} operations=500
+    others=$(model_names 3 5) || return
+    names="${models//,/ } $others"
     for model in $names; do
         seed=$((seed + 1))
-        echo "HEDDLE_MODEL=$model, algorithms drawn with HEDDLE_TEST_SEED=$draw"
-        choices=$(tests/collective/choices.py "$build/bin/heddle" "$draw-$model") || return
+        echo "HEDDLE_MODEL=$model, algorithms drawn with HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED"
+        choices=$(tests/collective/choices.py "$build/bin/heddle" "$HEDDLE_TEST_SEED-$model") || return
         HEDDLE_MODEL=$model CHOICES=$choices OPERATIONS=$operations tests/collective/run.sh "$mpiexec" "$mpicc" "$seed" || return
         [ "$model" != global-mutex ] || operations=100
     done
 }
-# One shape of a job under each model; make soak: all.
-lane_stress() { ci/stress.sh "$build" 30 1; }
+# Half of the models, each in one shape of a job, drawn at random.
+lane_stress() { ci/stress.sh "$build" 30 1 19; }
 lane_graph500() {
     local names model
-    names=$(model_names 1) || return
+    names=$(model_names 1 9) || return
     make -C examples/graph500 CC="$mpicc" BUILD="$build/examples" || return
     for model in $names; do
         echo "HEDDLE_MODEL=$model"
         HEDDLE_MODEL=$model examples/graph500/test.sh "$mpiexec" "$build/examples/graph500" || return
     done
 }
-# make soak: many more inputs.
-# Of the pairs of special values a sample; make soak: all.
+# A few inputs, and a sample of the pairs of special values.
 lane_fuzz() {
     tests/fuzz/run.py "$build" || return
-    tests/fuzz/special_values.py "$build" --pairs 40 ${HEDDLE_TEST_SEED:+--seed "$HEDDLE_TEST_SEED"}
+    if [ "$HEDDLE_TEST_SEED" = all ]; then
+        tests/fuzz/special_values.py "$build" --pairs all
+    else
+        tests/fuzz/special_values.py "$build" --pairs 40 --seed "$HEDDLE_TEST_SEED"
+    fi
 }
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
-# Of 1, 3 and 5 ranks a sample of the modules; make soak: all.
-lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "2 4" --sampled "1 3 5"; }
-# mpi4py's tests of communication under four of the other models, drawn at random (make soak: under all), with threads
-# (mpi4py asks for MPI_THREAD_MULTIPLE).
+# Every module once, with a number of ranks that is drawn for it.
+lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 2 3 4 5" --once; }
+# mpi4py's tests of communication under two of the other models, drawn at random, with threads (mpi4py asks for
+# MPI_THREAD_MULTIPLE).
 lane_py_models() {
     local others
-    others=$(model_names 2 | drawn 4 | paste -sd ,) || return
+    others=$(model_names 2 100 | ci/drawn.py 2 py_models | paste -sd ,) || return
     tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
         -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
 }

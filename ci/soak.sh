@@ -33,16 +33,10 @@ part_programs() { c_programs --models "$1" --cover all; }
 part_objects() {
     FLAT_COUNT=1000000 c_programs --models per-vni-mutex,lock-free,csync --cover one -k lifetime_flat_objects
 }
-# Every lifetime with either request pool and both kinds of reference counts.
-part_lifetime() { HEDDLE_TEST_SEED=$1 ci/lanes.sh lifetime; }
+# A lane of make test without a draw: all lifetimes, models, or numbers of ranks.
+part_lane() { HEDDLE_TEST_SEED=all ci/lanes.sh "$1"; }
 # Several machines, under every model.
 part_machines() { tests/machines/test.sh "$build" .peers/mpich all; }
-# With odd numbers of ranks make test runs a sample, and of its tests of communication a sample of the models.
-part_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 3 5"; }
-part_py_models() {
-    tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$models" \
-        -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
-}
 part_fuzz() { tests/fuzz/run.py "$build" --runs 10000; }
 part_special_values() { tests/fuzz/special_values.py "$build" --pairs all; }
 part_garbage() {
@@ -55,5 +49,6 @@ part_prrte() { tests/machines/prrte.sh "$build" .peers/openmpi all; }
 part_slurm() { tests/machines/slurm.sh "$build" all; }
 
 # shellcheck disable=SC2086  # a list
-run_parts "$build/soak" lifetime:0 lifetime:1 fuzz special_values garbage objects mpi4py py_models random windows stress \
-    machines prrte slurm sanitize:address sanitize:thread $(printf " programs:%s" ${models//,/ }) -- "$@"
+run_parts "$build/soak" lane:rust lane:lifetime lane:collective lane:graph500 lane:fortran lane:mpi4py lane:py_models \
+    fuzz special_values garbage objects random windows stress machines prrte slurm sanitize:address sanitize:thread \
+    $(printf " programs:%s" ${models//,/ }) -- "$@"

@@ -4,8 +4,9 @@
 # HEDDLE_TEST_LANES lanes (default 2) run beside each other: one compiles or waits while the other computes. A lane whose
 # input another lane makes waits for that one. Output goes to build/test/LANE.log; when a lane ends, one line says how it
 # went, how long it took and how much processor time, and a failed one shows the end of its log. A lane that runs longer
-# than HEDDLE_TEST_LIMIT seconds (default 2400) is ended with all its processes and has failed. Some lanes run a random
-# sample of what they could run (make soak runs everything); HEDDLE_TEST_SEED=N repeats the sample whose seed is printed.
+# than HEDDLE_TEST_LIMIT seconds (default 2400) is ended with all its processes and has failed. Many lanes run a random
+# sample of what they could run (make soak and make verify run everything); HEDDLE_TEST_SEED=N repeats the sample whose seed
+# is printed.
 # The last line is "N passed, M failed, K skipped", counting lanes.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -42,11 +43,11 @@ lane build        -      "the library and the tools, release form"
 lane lint         -      "formatting, clippy, documentation"
 lane sanitize     build  "ThreadSanitizer and AddressSanitizer"
 lane rust         lint   "unit, property and stress tests of the crates"
-lane models       build  "C programs under every other model"
+lane models       build  "C programs under the other models"
 lane loom         -      "model checking, short form"
 lane mpi4py       build  "mpi4py's own test suite, 1 to 5 ranks"
 lane c            build  "C programs: ranks x models x thread levels"
-lane py_models    mpi4py "its tests of communication, four other models"
+lane py_models    mpi4py "its tests of communication, two other models"
 lane rsmpi        build  "examples of rsmpi (the crate mpi), 2 and 4 ranks"
 lane settings     build  "settings: each is noticed if it is ignored"
 lane mutants      build  "choices that are ignored on purpose are noticed"

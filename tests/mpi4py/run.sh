@@ -72,7 +72,7 @@ if ! [ -e "$out/built-with" ] || [ "$(cat "$out/built-with")" != "$stamp" ]; the
     echo "building mpi4py with $mpicc (its log: $out/build.log)"
     rm -f "$out/built-with"
     # README's command, with options that save time. A wheel in pip's cache may be linked to another library.
-    if ! env MPICC="$mpicc" CFLAGS="${CFLAGS:--O1}" "$python" -m pip install --no-binary mpi4py \
+    if ! env MPICC="$mpicc" CFLAGS="${CFLAGS:--O0 -g0}" "$python" -m pip install --no-binary mpi4py \
         --disable-pip-version-check --no-build-isolation --no-deps --no-cache-dir --force-reinstall \
         --verbose "mpi4py==$version" >"$out/build.log" 2>&1; then
         tail -40 "$out/build.log" >&2

@@ -8,8 +8,8 @@ ranks, under a time limit, so that one that hangs or crashes costs only itself. 
 All skipped tests are listed at the end with their reasons. A skip that allowed_skips.txt does not allow is a failure, and so
 is a module of the suite that modules.txt does not name.
 
-With the numbers of ranks of `--sampled` only some modules run, drawn at random for each number. The run prints its seed; the
-variable HEDDLE_TEST_SEED repeats the draw.
+With `--once` each module runs with one of the numbers of ranks, drawn at random for it. The run prints its seed; the variable
+HEDDLE_TEST_SEED repeats the draw, or with `all` runs each module with all of them.
 """
 
 import argparse
@@ -156,8 +156,7 @@ def main():
     parser.add_argument("--modules", type=pathlib.Path, default=HERE / "modules.txt", help="list of modules")
     parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas (default: as it is)")
     parser.add_argument("--ranks", default="1 2 4", help="numbers of ranks (default: 1 2 4)")
-    parser.add_argument("--sampled", default="", help="numbers of ranks with which only a sample of the modules runs")
-    parser.add_argument("--sample", type=int, default=12, help="number of modules in a sample (default 12)")
+    parser.add_argument("--once", action="store_true", help="each module with one number of ranks, drawn at random")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a module (default 300)")
     parser.add_argument("-k", dest="pattern", default="", help="only modules matching this regular expression")
     parser.add_argument("-x", dest="leave_out", action="append", default=[], help="leave out tests matching this pattern")
@@ -212,17 +211,14 @@ def check_complete(tests, modules, left_out):
 
 
 def plan(options, modules):
-    """The modules to run with each number of ranks: all, or a sample."""
-    chosen = [(ranks, modules) for ranks in map(int, options.ranks.split())]
-    sampled = [int(ranks) for ranks in options.sampled.split()]
-    if sampled:
-        seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 16))
-        print(f"{options.sample} modules with each of {options.sampled} ranks: HEDDLE_TEST_SEED={seed}")
-        for ranks in sampled:
-            count = min(options.sample, len(modules))
-            places = random.Random(f"{seed} {ranks}").sample(range(len(modules)), count)
-            chosen.append((ranks, [modules[place] for place in sorted(places)]))
-    return chosen
+    """The modules to run with each number of ranks."""
+    numbers = [int(ranks) for ranks in options.ranks.split()]
+    seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 16))
+    if not options.once or seed == "all":
+        return [(ranks, modules) for ranks in numbers]
+    print(f"each module with one of {options.ranks} ranks: HEDDLE_TEST_SEED={seed}")
+    drawn = {module: random.Random(f"{seed} {module}").choice(numbers) for module, _ in modules}
+    return [(ranks, [entry for entry in modules if drawn[entry[0]] == ranks]) for ranks in numbers]
 
 
 if __name__ == "__main__":
