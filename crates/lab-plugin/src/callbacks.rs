@@ -4,9 +4,9 @@
 //! they are in memory when a block begins; `rax` and `rdx` can be replaced there.
 //! [`system_calls`](crate::system_calls) checks at the first call that this is so.
 
+use crate::blocks::{Block, Place};
 use crate::guest::{self, Running};
 use crate::qemu::OnExecution;
-use crate::translate::{Block, Place};
 use heddle_lab::shared::Access;
 use heddle_platform::atomic::Ordering::Relaxed;
 use std::arch::naked_asm;

@@ -9,7 +9,8 @@
 //! |---|---|
 //! | [`qemu`] | qemu's interface |
 //! | [`guest`] | the threads of this process, and which of them runs |
-//! | [`translate`] | blocks of instructions, and what is called for them |
+//! | [`blocks`] | blocks of instructions |
+//! | [`translate`] | what is called for a block |
 //! | [`callbacks`] | what is called: blocks, memory, locked instructions, the time-stamp counter |
 //! | [`names`] | shared memory has the same names in all processes |
 //! | [`system_calls`] | system calls in virtual time |
@@ -17,6 +18,7 @@
 //! | [`share`] | what is done when the library is loaded |
 //! | [`redirect`] | ranks are started on the machine |
 
+mod blocks;
 mod callbacks;
 mod filter;
 mod guest;

@@ -3,60 +3,13 @@
 //! Registers can be read when a block begins. The address that an instruction will use is known then, if
 //! nothing before it in the block changes the registers that it is made of.
 
+use crate::blocks::{Address, Block, Place};
 use crate::callbacks;
 use crate::guest;
 use crate::qemu::{BlockHandle, PluginId, TranslationBlock};
 use heddle_lab::thread::Site;
 use heddle_platform::atomic::AtomicBool;
 use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
-
-/// A block.
-#[derive(Debug)]
-pub(crate) struct Block {
-    pub(crate) at: u64,
-    pub(crate) instructions: u64,
-    /// Picoseconds.
-    pub(crate) cost: u64,
-    /// Whether one of its stores has met another thread.
-    pub(crate) meets: &'static AtomicBool,
-    /// Its stores whose address is known when it begins.
-    pub(crate) stores: Vec<&'static Place>,
-}
-
-/// An instruction that uses memory.
-#[derive(Debug)]
-pub(crate) struct Place {
-    pub(crate) site: Site,
-    pub(crate) address: Option<Address>,
-}
-
-/// How its address is made of the registers when the block begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Address {
-    base: Option<usize>,
-    index: Option<(usize, u64)>,
-    displacement: u64,
-}
-
-impl Address {
-    /// The address with these registers.
-    ///
-    /// # Safety
-    ///
-    /// `registers` are the sixteen of the thread that runs.
-    #[inline]
-    pub(crate) unsafe fn with(&self, registers: *const u64) -> u64 {
-        let read = |number: usize| {
-            // SAFETY: numbers are below sixteen.
-            let register = unsafe { registers.add(number) };
-            // SAFETY: the caller's promise.
-            unsafe { register.read() }
-        };
-        let base = self.base.map_or(0, read);
-        let index = self.index.map_or(0, |(number, scale)| read(number).wrapping_mul(scale));
-        base.wrapping_add(index).wrapping_add(self.displacement)
-    }
-}
 
 /// qemu has translated a block: for each instruction it is told what to call.
 ///

@@ -1,6 +1,6 @@
 //! Which core a thread is on: affinity, restartable sequences, `membarrier`, `sched_yield`.
 
-use super::{error, read, write};
+use super::program::{error, read, write};
 use crate::guest::Running;
 use heddle_lab::shared::{CORES, State};
 use std::ptr::NonNull;

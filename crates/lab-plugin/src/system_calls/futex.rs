@@ -1,6 +1,7 @@
 //! Futexes.
 
-use super::{error, read, time};
+use super::program::{error, read};
+use super::time;
 use crate::guest::Running;
 use heddle_lab::shared::{Access, NEVER};
 use heddle_lab::thread::{Ended, LineNames, Site};

@@ -1,6 +1,7 @@
 //! Threads and processes that begin and end; random numbers; memory that is mapped.
 
-use super::{error, futex, read, write};
+use super::futex;
+use super::program::{error, read, write};
 use crate::guest::Running;
 use crate::{filter, guest};
 use std::sync::Once;

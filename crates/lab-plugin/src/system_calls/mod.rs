@@ -10,11 +10,13 @@
 //! | [`time`] | clocks, sleeps |
 //! | [`cores`] | affinity, restartable sequences, `membarrier` |
 //! | [`waits`] | reading, polling, waiting for processes |
+//! | [`program`] | its memory, and what it gets for a call |
 //! | [`life`] | threads and processes that begin and end, random numbers |
 
 mod cores;
 mod futex;
 mod life;
+mod program;
 mod time;
 mod waits;
 
@@ -28,46 +30,6 @@ fn of(vcpu: u32) -> Running<'static> {
     }
     // SAFETY: the calling thread runs, so it holds the token.
     unsafe { guest::running() }
-}
-
-impl Running<'_> {
-    /// The call costs `price`.
-    fn pay(&mut self, price: u64) {
-        self.guest.thread.clock += price;
-    }
-
-    fn argument(&self, index: usize) -> u64 {
-        self.guest.call.arguments[index]
-    }
-
-    /// The program gets `result` for the call, whatever the host says.
-    fn answer(&mut self, result: i64) {
-        self.guest.answer = Some(result);
-    }
-}
-
-/// Reads a value of the program's memory. Its addresses are the host's.
-///
-/// # Safety
-///
-/// The program vouches for the address, as it does to the kernel.
-unsafe fn read<T: Copy>(address: u64) -> T {
-    // SAFETY: the running's promise.
-    unsafe { (address as *const T).read_unaligned() }
-}
-
-/// Writes a value to the program's memory.
-///
-/// # Safety
-///
-/// As [`read`].
-unsafe fn write<T>(address: u64, value: T) {
-    // SAFETY: the running's promise.
-    unsafe { (address as *mut T).write_unaligned(value) }
-}
-
-fn error(number: i32) -> i64 {
-    -i64::from(number)
 }
 
 /// The program makes a system call.

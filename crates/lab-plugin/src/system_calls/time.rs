@@ -1,6 +1,6 @@
 //! Clocks and sleeps.
 
-use super::{read, write};
+use super::program::{read, write};
 use crate::guest::Running;
 
 /// The virtual clock's beginning, in nanoseconds: a time that a program may believe.

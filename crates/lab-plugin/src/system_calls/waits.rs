@@ -3,7 +3,8 @@
 //! The thread waits on the machine until the call would return at once; then the host makes it. Where the
 //! call has a time limit that is over, the host is given nothing to wait for.
 
-use super::{read, time, write};
+use super::program::{read, write};
+use super::time;
 use crate::guest::Running;
 use heddle_lab::shared::NEVER;
 use heddle_lab::thread::Ended;

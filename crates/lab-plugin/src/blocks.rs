@@ -1,0 +1,52 @@
+//! Blocks of instructions, and the places in them that use memory.
+
+use heddle_lab::thread::Site;
+use heddle_platform::atomic::AtomicBool;
+
+/// A block.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) at: u64,
+    pub(crate) instructions: u64,
+    /// Picoseconds.
+    pub(crate) cost: u64,
+    /// Whether one of its stores has met another thread.
+    pub(crate) meets: &'static AtomicBool,
+    /// Its stores whose address is known when it begins.
+    pub(crate) stores: Vec<&'static Place>,
+}
+
+/// An instruction that uses memory.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) site: Site,
+    pub(crate) address: Option<Address>,
+}
+
+/// How its address is made of the registers when the block begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    pub(crate) base: Option<usize>,
+    pub(crate) index: Option<(usize, u64)>,
+    pub(crate) displacement: u64,
+}
+
+impl Address {
+    /// The address with these registers.
+    ///
+    /// # Safety
+    ///
+    /// `registers` are the sixteen of the thread that runs.
+    #[inline]
+    pub(crate) unsafe fn with(&self, registers: *const u64) -> u64 {
+        let read = |number: usize| {
+            // SAFETY: numbers are below sixteen.
+            let register = unsafe { registers.add(number) };
+            // SAFETY: the caller's promise.
+            unsafe { register.read() }
+        };
+        let base = self.base.map_or(0, read);
+        let index = self.index.map_or(0, |(number, scale)| read(number).wrapping_mul(scale));
+        base.wrapping_add(index).wrapping_add(self.displacement)
+    }
+}
