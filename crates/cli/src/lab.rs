@@ -3,12 +3,12 @@
 use clap::Args;
 use heddle_lab::machine::{Machine, tree};
 use heddle_lab::run::{RunOutcome, RunPlan, run};
+use heddle_platform::atomic::{AtomicBool, Ordering};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What to run, and on which machine.
 #[derive(Debug, Args)]
