@@ -6,7 +6,7 @@
 #                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
-#   BUILD_DIR/lib/heddle  libheddle_lab.so, the plugin of `heddle lab`
+#   BUILD_DIR/lib/heddle  libheddle_lab_plugin.so, the plugin of `heddle lab`
 #   BUILD_DIR/share     heddle/thread-sanitizer.supp
 #
 # For Fortran, if it was built: mpifort, mpif77, mpif90; libheddle_fortran.so.0; mpif.h; lib/heddle-fortran with the sources of the
@@ -45,9 +45,9 @@ put 755 "$release/mpiexec" "$build/bin/mpiexec"
 if [ -f "$release/heddle" ]; then
     put 755 "$release/heddle" "$build/bin/heddle"
 fi
-if [ -f "$release/libheddle_lab.so" ]; then
+if [ -f "$release/libheddle_lab_plugin.so" ]; then
     mkdir -p "$build/lib/heddle"
-    put 755 "$release/libheddle_lab.so" "$build/lib/heddle/libheddle_lab.so"
+    put 755 "$release/libheddle_lab_plugin.so" "$build/lib/heddle/libheddle_lab_plugin.so"
 fi
 for name in mpicc mpicxx mpic++; do
     put 755 "$root/tools/mpicc" "$build/bin/$name"

@@ -70,7 +70,7 @@ fn find_qemu() -> io::Result<PathBuf> {
 
 /// The plugin: in `lib/heddle` of the installation, or beside this program where cargo has built both.
 fn find_plugin() -> io::Result<PathBuf> {
-    const NAME: &str = "libheddle_lab.so";
+    const NAME: &str = "libheddle_lab_plugin.so";
     let program = std::env::current_exe()?;
     let folder = program.parent().unwrap_or(Path::new("."));
     let places = [folder.join("../lib/heddle").join(NAME), folder.join(NAME)];
