@@ -2,21 +2,21 @@
 //!
 //! - a plugin of `qemu-x86_64`: it gives each thread of a program a clock and a core of the
 //!   [machine](heddle_lab);
-//! - preloaded into the program itself, where it makes a shared mapping before the first thread ([`share`]);
-//! - preloaded into launchers, whose ranks it starts on the machine ([`redirect`]).
+//! - preloaded into the program itself, where it makes a shared mapping before the first thread (`share`);
+//! - preloaded into launchers, whose ranks it starts on the machine (`redirect`).
 //!
 //! | module | what it has |
 //! |---|---|
-//! | [`qemu`] | qemu's interface |
-//! | [`guest`] | the threads of this process, and which of them runs |
-//! | [`blocks`] | blocks of instructions |
-//! | [`translate`] | what is called for a block |
-//! | [`callbacks`] | what is called: blocks, memory, locked instructions, the time-stamp counter |
-//! | [`names`] | shared memory has the same names in all processes |
-//! | [`system_calls`] | system calls in virtual time |
-//! | [`filter`] | calls that must not reach the host |
-//! | [`share`] | what is done when the library is loaded |
-//! | [`redirect`] | ranks are started on the machine |
+//! | `qemu` | qemu's interface |
+//! | `guest` | the threads of this process, and which of them runs |
+//! | `blocks` | blocks of instructions |
+//! | `translate` | what is called for a block |
+//! | `callbacks` | what is called: blocks, memory, locked instructions, the time-stamp counter |
+//! | `names` | shared memory has the same names in all processes |
+//! | `system_calls` | system calls in virtual time |
+//! | `filter` | calls that must not reach the host |
+//! | `share` | what is done when the library is loaded |
+//! | `redirect` | ranks are started on the machine |
 
 mod blocks;
 mod callbacks;
