@@ -33,6 +33,7 @@ static void repetition_begin(struct worker *w) {
         b->slices.units = b->slices.busy_ns = 0;
         w->meter.slices = &b->slices;
     }
+    if (b->rank == 0 && w->id == 0) lab_report(true);
 }
 
 /* A worker's report to rank 0 about a repetition. */
@@ -84,6 +85,7 @@ static void repetition_end(struct worker *w, int rep) {
     struct bench *b = w->bench;
     gate_wait(&b->gate);
     if (w->id != 0) return;
+    if (b->rank == 0) lab_report(false);
     int threads = b->opt.threads, measuring = measuring_ranks(b);
     struct told *mine = malloc((size_t)threads * sizeof *mine);
     struct told *all = b->rank == 0 ? malloc((size_t)(threads * b->ranks) * sizeof *all) : NULL;

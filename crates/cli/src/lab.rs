@@ -18,6 +18,10 @@ pub(crate) struct LabArgs {
     /// Moves the starts of threads.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Says where the time went: so many lines of memory that threads fought over, and functions of each
+    /// process.
+    #[arg(long, default_value_t = 0, value_name = "LINES")]
+    hot: usize,
     /// The core of this host on which all of it runs.
     #[arg(long)]
     host_core: Option<usize>,
@@ -50,10 +54,14 @@ pub(crate) fn run_lab(args: &LabArgs) -> Result<ExitCode, Box<dyn std::error::Er
         plugin: find_plugin()?,
         host_core: args.host_core.map_or_else(last_core, Ok)?,
         tree: folder.path().to_owned(),
+        hot: args.hot,
         stop,
     };
     let outcome = run(&plan)?;
     report(&outcome);
+    if let Some(hot) = &outcome.report {
+        eprint!("{hot}");
+    }
     let code = outcome.status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }

@@ -1,7 +1,8 @@
 //! Blocks of instructions, and the places in them that use memory.
 
 use heddle_lab::thread::Site;
-use heddle_platform::atomic::AtomicBool;
+use heddle_platform::atomic::Ordering::Relaxed;
+use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 /// A block.
 #[derive(Debug)]
@@ -14,6 +15,18 @@ pub(crate) struct Block {
     pub(crate) meets: &'static AtomicBool,
     /// Its stores whose address is known when it begins.
     pub(crate) stores: Vec<&'static Place>,
+    /// The time that threads have spent in it, in the interval with this number.
+    pub(crate) time: AtomicU64,
+    pub(crate) interval: AtomicU32,
+}
+
+impl Block {
+    /// A thread has spent `time` in it, in `interval`. The holder of the token says so.
+    pub(crate) fn spend(&self, time: u64, interval: u32) {
+        let before =
+            if self.interval.swap(interval, Relaxed) == interval { self.time.load(Relaxed) } else { 0 };
+        self.time.store(before + time, Relaxed);
+    }
 }
 
 /// An instruction that uses memory.

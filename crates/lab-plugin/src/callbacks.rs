@@ -7,6 +7,7 @@
 use crate::blocks::{Block, Place};
 use crate::guest::{self, Running};
 use crate::qemu::OnExecution;
+use crate::report;
 use heddle_lab::shared::Access;
 use heddle_platform::atomic::Ordering::Relaxed;
 use std::arch::naked_asm;
@@ -39,7 +40,7 @@ unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u6
     // SAFETY: only the holder of the token gets here: others wait inside of callbacks.
     let mut running = unsafe { guest::running() };
     // SAFETY: blocks stay.
-    let block = unsafe { &*block };
+    let block: &'static Block = unsafe { &*block };
     let guest = &mut *running.guest;
     guest.registers = registers;
     if guest.answer.is_some() | guest.is_timestamp_due {
@@ -50,6 +51,9 @@ unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u6
     if guest.thread.is_ahead() {
         guest.thread.pause_if_ahead(running.lab);
         guest::back(guest);
+    }
+    if running.lab.counting != 0 {
+        report::count(&mut running, block);
     }
     if block.meets.load(Relaxed) {
         before_stores(&mut running, block);

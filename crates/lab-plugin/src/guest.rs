@@ -3,6 +3,7 @@
 //! One thread of all processes runs at a time, the holder of the token. So the process's own state needs no
 //! lock either: the holder has it. A thread that begins is not yet on the machine; its parent lets it in.
 
+use crate::blocks::Block;
 use crate::names::Mappings;
 use heddle_lab::shared::{CoreLayout, LabMemory, SharedLab};
 use heddle_lab::thread::Thread;
@@ -13,6 +14,7 @@ use heddle_platform::{
     atomic::{AtomicU32, AtomicU64},
     futex,
 };
+use std::path::PathBuf;
 use std::ptr;
 
 /// A system call under way.
@@ -44,6 +46,8 @@ pub(crate) struct Guest {
     pub(crate) call: Call,
     /// The addresses that locked instructions used last.
     pub(crate) used: Box<[(u64, u64); 64]>,
+    /// The block that it is in, since when, and in which interval that was: for the report.
+    pub(crate) in_block: Option<(&'static Block, u64, u32)>,
 }
 
 /// The process.
@@ -54,6 +58,8 @@ pub(crate) struct Process {
     pub(crate) number: u32,
     pub(crate) pid: i32,
     pub(crate) seed: u64,
+    /// Where its report goes.
+    pub(crate) folder: Option<PathBuf>,
     /// Random bytes handed out so far.
     pub(crate) drawn: u64,
 }
@@ -68,11 +74,11 @@ static DOOR: AtomicU32 = AtomicU32::new(0);
 static TID_ADDRESS: AtomicU64 = AtomicU64::new(0);
 
 /// The plugin is loaded.
-pub(crate) fn begin(mapping: LabMemory, seed: u64) {
+pub(crate) fn begin(mapping: LabMemory, seed: u64, folder: Option<PathBuf>) {
     let lab = mapping.lab();
     // SAFETY: the pid cannot fail.
     let pid = unsafe { libc::getpid() };
-    let process = Process { lab, names: Mappings::new(lab, 0), number: 0, pid, seed, drawn: 0 };
+    let process = Process { lab, names: Mappings::new(lab, 0), number: 0, pid, seed, folder, drawn: 0 };
     PROCESS.store(Box::into_raw(Box::new(process)), Release);
 }
 
@@ -145,6 +151,7 @@ pub(crate) fn arrive(vcpu: u32) {
         restartable: 0,
         call: Call::default(),
         used: Box::new([(0, 0); 64]),
+        in_block: None,
     }));
     guest.thread.begin(lab);
     back(guest);

@@ -15,6 +15,7 @@
 //! | `names` | shared memory has the same names in all processes |
 //! | `system_calls` | system calls in virtual time |
 //! | `filter` | calls that must not reach the host |
+//! | `report` | where the time went, for `heddle lab --hot` |
 //! | `share` | what is done when the library is loaded |
 //! | `redirect` | ranks are started on the machine |
 
@@ -25,6 +26,7 @@ mod guest;
 mod names;
 mod qemu;
 mod redirect;
+mod report;
 mod share;
 mod system_calls;
 mod translate;
@@ -70,16 +72,17 @@ pub unsafe extern "C" fn qemu_plugin_install(
 fn install(id: u64, arguments: impl Iterator<Item = String>) -> Result<(), String> {
     let mut lab = None;
     let mut seed = 0;
+    let mut folder = None;
     for argument in arguments {
         match argument.split_once('=') {
             Some(("lab", path)) => lab = Some(path.to_owned()),
             Some(("seed", number)) => {
                 seed = number.parse().map_err(|_| format!("seed={number} is not a number"))?
             }
+            Some(("folder", path)) => folder = Some(path.into()),
             _ => {
-                return Err(format!(
-                    "the plugin has no argument {argument}: it has lab=FILE and seed=NUMBER"
-                ));
+                let known = "lab=FILE, seed=NUMBER and folder=FOLDER";
+                return Err(format!("the plugin has no argument {argument}: it has {known}"));
             }
         }
     }
@@ -93,7 +96,7 @@ fn install(id: u64, arguments: impl Iterator<Item = String>) -> Result<(), Strin
     }
     let qemu = qemu::interface()?;
     share::die_with_parent();
-    guest::begin(mapping, seed);
+    guest::begin(mapping, seed, folder);
     // SAFETY: the id is qemu's, and the callback has the type that its header says.
     unsafe { (qemu.register_vcpu_tb_trans_cb)(id, translate::on_translation) };
     // SAFETY: as above.

@@ -7,8 +7,9 @@ use crate::blocks::{Address, Block, Place};
 use crate::callbacks;
 use crate::guest;
 use crate::qemu::{BlockHandle, PluginId, TranslationBlock};
+use crate::report;
 use heddle_lab::thread::Site;
-use heddle_platform::atomic::AtomicBool;
+use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
 
 /// qemu has translated a block: for each instruction it is told what to call.
@@ -23,7 +24,15 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut Translat
     // SAFETY: the process was made when the plugin was loaded; costs do not change.
     let (_, lab) = unsafe { guest::process() };
     let costs = lab.costs;
-    let mut block = Block { at: 0, instructions: 0, cost: 0, meets, stores: Vec::new() };
+    let mut block = Block {
+        at: 0,
+        instructions: 0,
+        cost: 0,
+        meets,
+        stores: Vec::new(),
+        time: AtomicU64::new(0),
+        interval: AtomicU32::new(0),
+    };
     let mut information = InstructionInfoFactory::new();
     let mut changed = Changed::default();
     let mut was_timestamp = false;
@@ -63,7 +72,9 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut Translat
         }
         changed.note(info);
     }
-    handle.on_execution(callbacks::ON_BLOCK, Box::leak(Box::new(block)));
+    let block: &'static Block = Box::leak(Box::new(block));
+    report::know(block);
+    handle.on_execution(callbacks::ON_BLOCK, block);
 }
 
 fn is_locked(instruction: &Instruction) -> bool {

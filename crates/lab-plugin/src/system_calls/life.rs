@@ -3,10 +3,13 @@
 use super::futex;
 use super::program::{error, read, write};
 use crate::guest::Running;
-use crate::{filter, guest};
+use crate::{filter, guest, report};
 use std::sync::Once;
 
 const CHILD_CLEARTID: u64 = libc::CLONE_CHILD_CLEARTID as u64;
+/// `prctl(COUNT, 1)`: the program wants the report to begin here; `prctl(COUNT, 0)`: to end. Elsewhere that
+/// is an error without effect.
+const COUNT: u64 = 0x4c41_4221;
 const THREAD: u64 = libc::CLONE_THREAD as u64;
 
 /// At the first call: are registers where they are thought to be? And the filter is set, now that qemu has
@@ -40,7 +43,16 @@ pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
     match number {
         libc::SYS_set_tid_address => running.guest.tid_address = running.argument(0),
         libc::SYS_exit => end_thread(running),
+        libc::SYS_prctl if running.argument(0) == COUNT => {
+            if running.argument(1) == 0 {
+                running.lab.end_interval();
+            } else {
+                running.lab.begin_interval();
+            }
+            running.answer(0);
+        }
         libc::SYS_exit_group => {
+            report::write(running);
             let (process, lab) = (&mut *running.process, &mut *running.lab);
             running.guest.thread.count(lab);
             lab.clocks[running.guest.thread.slot as usize] = running.guest.thread.clock;

@@ -4,9 +4,12 @@
 //! outside. Then it waits until everything outside sleeps, lets new processes in, and has those that wait
 //! look.
 
+mod hot;
 mod outside;
 mod start;
+mod symbols;
 
+pub use hot::{HotMemory, HotReport};
 pub use start::{Places, RANK_VARIABLES, find_program, is_launcher};
 
 use crate::machine::Machine;
@@ -46,12 +49,14 @@ pub struct RunPlan {
     pub host_core: usize,
     /// A folder for what programs see of the machine.
     pub tree: PathBuf,
+    /// How many lines and functions the report has; 0: there is none.
+    pub hot: usize,
     /// Set by the user who wants no more: all that runs is killed.
     pub stop: Arc<AtomicBool>,
 }
 
 /// What came of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunOutcome {
     /// How the command ended.
     pub status: ExitStatus,
@@ -65,6 +70,8 @@ pub struct RunOutcome {
     pub evictions: u64,
     /// Real time.
     pub wall: Duration,
+    /// Where the time went, if that was asked for.
+    pub report: Option<HotReport>,
 }
 
 /// Runs the plan's command; programs that it starts are on the machine.
@@ -85,6 +92,9 @@ pub fn run(plan: &RunPlan) -> io::Result<RunOutcome> {
     // it up while it waits.
     let lab = unsafe { &mut *mapping.lab() };
     lab.begin(CoreLayout::of(&plan.machine), plan.machine.costs, plan.seed);
+    lab.report_wanted = u32::from(plan.hot > 0);
+    // The whole run, unless the program says what it wants to have counted.
+    lab.begin_interval();
     nix::sys::prctl::set_child_subreaper(true)?;
     let mut supervisor =
         Supervisor { lab, child: start(plan, &file)?, outside: Outside::default(), stop: &plan.stop };
@@ -99,6 +109,7 @@ pub fn run(plan: &RunPlan) -> io::Result<RunOutcome> {
         passes: lab.passes,
         evictions: lab.evictions,
         wall: began.elapsed(),
+        report: (plan.hot > 0).then(|| HotReport::of(lab, &plan.tree, plan.hot)),
     })
 }
 

@@ -71,7 +71,8 @@ impl Places {
         let mut plugin = self.plugin.clone().into_os_string();
         plugin.push(",lab=");
         plugin.push(&self.lab);
-        plugin.push(format!(",seed={}", self.seed));
+        plugin.push(format!(",seed={},folder=", self.seed));
+        plugin.push(&self.tree);
         let mut command: Vec<OsString> = vec![self.qemu.clone().into()];
         command.extend(["-L".into(), self.tree.clone().into()]);
         command.extend(["-seed".into(), self.seed.to_string().into(), "-E".into(), preload]);

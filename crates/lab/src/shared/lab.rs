@@ -1,6 +1,6 @@
 //! The machine's memory: threads, cores, and what belongs to all.
 
-use super::limits::{CORES, NEVER, NONE, OBJECTS, SLOTS};
+use super::limits::{CORES, MOVED, NEVER, NONE, OBJECTS, SLOTS};
 use super::{CoreLayout, Counts, NewProcesses, Polls, SUPERVISOR, Token};
 use crate::machine::Costs;
 
@@ -101,8 +101,15 @@ pub struct SharedLab {
     pub used: u32,
     /// How many processes there have been.
     pub processes: u32,
-    /// Whether transfers and times are counted for the report.
+    /// Whether somebody wants to know which lines moved, and where the time went.
+    pub report_wanted: u32,
+    /// The interval that is counted for that report, 0 for none.
     pub counting: u32,
+    /// How many intervals there have been.
+    pub(super) intervals: u32,
+    pub(super) moved_used: u32,
+    /// The lines that have moved in the interval: their places in the directory.
+    pub(super) moved: [u32; MOVED],
     /// A thread's clock if it has a core, its deadline if it waits until then, else [`NEVER`].
     pub clocks: [u64; SLOTS],
     /// The threads.

@@ -10,3 +10,5 @@ pub const NONE: u32 = u32::MAX;
 pub const NEVER: u64 = u64::MAX;
 /// The most objects that processes share.
 pub(super) const OBJECTS: usize = 4096;
+/// The most lines whose moves are counted in an interval.
+pub(super) const MOVED: usize = 1 << 17;

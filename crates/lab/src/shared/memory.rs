@@ -81,11 +81,6 @@ impl SharedLab {
         unsafe { self.behind(MOVERS, index) }
     }
 
-    /// How many lines the directory has room for.
-    pub(super) fn directory_size(&self) -> usize {
-        (self.set_mask as usize + 1) * WAYS
-    }
-
     /// # Safety
     ///
     /// `offset` bytes behind the lab's beginning are more than `index` values of this type, for which zeros

@@ -61,7 +61,7 @@ pub(super) struct LineMovers {
     pub(super) transfers: u64,
     /// Picoseconds that threads waited for it.
     pub(super) cost: u64,
-    /// An address of it, in the process of the last mover.
+    /// An address of it, in the process of the first mover.
     pub(super) address: u64,
     pub(super) by: [LineMover; MOVERS],
 }
@@ -72,7 +72,9 @@ impl LineMovers {
     pub(super) fn note(&mut self, at: u64, process: u32, address: u64, cost: u64) {
         self.transfers += 1;
         self.cost += cost;
-        self.address = address;
+        if self.by[0].times == 0 {
+            self.address = address;
+        }
         let is_it = |mover: &LineMover| mover.times == 0 || (mover.at == at && mover.process == process);
         let place = self.by.iter().position(is_it).unwrap_or(MOVERS - 1);
         let mover = &mut self.by[place];
