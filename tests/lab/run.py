@@ -5,7 +5,8 @@
     run.py BUILD_DIR --update      write the figures into budget.json, each the median of three seeds
 
 1. Laws: a ping of two cores takes four transfers of a line; the same command prints the same digits twice; of the textbook's locks,
-   test-and-set collapses with more threads, the ticket lock falls, MCS is flat; a lab that is interrupted or killed leaves nothing behind.
+   test-and-set collapses with more threads, the ticket lock falls, MCS is flat; a program sees the
+   machine's cores; the report names the function that fights for a lock; a lab that is interrupted or killed leaves nothing behind.
 2. Figures: what mtbench finds on a simulated machine, by model and number of threads. A figure that is worse than the table's by more
    than `tolerance_percent` fails; one that is better by more asks for an update.
 
@@ -47,12 +48,13 @@ class Lab:
     def compile(self, compiler, name, *sources):
         """NAME from SOURCES, put in its place by a rename."""
         made = self.folder / f"{name}.{os.getpid()}"
-        subprocess.run([*compiler, "-std=c11", "-O2", "-pthread", *map(str, sources), "-o", str(made), "-lm"], check=True)
+        subprocess.run([*compiler, "-std=c11", "-O2", "-g", "-pthread", *map(str, sources), "-o", str(made), "-lm"], check=True)
         made.rename(self.folder / name)
         return str(self.folder / name)
 
-    def command(self, machine, *command, seed=1):
-        return [str(self.build / "bin" / "heddle"), "lab", "--seed", str(seed), machine, "--", *map(str, command)]
+    def command(self, machine, *command, seed=1, hot=0):
+        options = ["--seed", str(seed), "--hot", str(hot)]
+        return [str(self.build / "bin" / "heddle"), "lab", *options, machine, "--", *map(str, command)]
 
     def run(self, machine, *command, seed=1, **variables):
         """What the command prints, and what the lab says of it less the time that it took here."""
@@ -98,6 +100,19 @@ def known_locks(lab, locks):
     assert found["tas"][1] > 2.5 * found["tas"][0], f"test-and-set does not collapse: {text}"
     assert found["ticket"][1] > 1.1 * found["ticket"][0], f"the ticket lock does not fall: {text}"
     assert found["mcs"][1] < 1.1 * found["mcs"][0], f"MCS is not flat: {text}"
+
+
+def own_cores(lab, _):
+    """A program sees the machine's cores."""
+    assert lab.run("haswell-88", "nproc")[0] == "88\n"
+
+
+def hot_lock(lab, locks):
+    """The report names the function that takes the lock, among the lines and where threads were."""
+    done = subprocess.run(lab.command("xeon-16", locks, "tas", 8, hot=1), capture_output=True, text=True, check=True)
+    lines, _, functions = done.stderr.partition("where its threads were:")
+    assert "tas_acquire" in lines and "locks.c:" in lines, f"no line is tas_acquire's:\n{done.stderr}"
+    assert "tas_acquire" in functions, f"no thread was in tas_acquire:\n{done.stderr}"
 
 
 def nothing_stays(lab, bench):
@@ -153,7 +168,7 @@ def main():
     locks = lab.compile(["cc"], "locks", HERE / "locks.c")
     bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
     failed = []
-    laws = [(pings, ping), (same_digits, bench), (known_locks, locks), (nothing_stays, bench)]
+    laws = [(pings, ping), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench)]
     for law, program in laws:
         try:
             law(lab, program)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What to run, and on which machine.
+/// A command, and the machine that it runs on.
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
     /// A size, SOCKETSxCORES; a name, such as haswell-88; or a file that describes it.

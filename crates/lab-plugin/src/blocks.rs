@@ -11,7 +11,7 @@ pub(crate) struct Block {
     pub(crate) instructions: u64,
     /// Picoseconds.
     pub(crate) cost: u64,
-    /// Whether one of its stores has met another thread.
+    /// True once one of its stores has met another thread.
     pub(crate) meets: &'static AtomicBool,
     /// Its stores whose address is known when it begins.
     pub(crate) stores: Vec<&'static Place>,
@@ -36,7 +36,7 @@ pub(crate) struct Place {
     pub(crate) address: Option<Address>,
 }
 
-/// How its address is made of the registers when the block begins.
+/// An address as a sum of registers, which the thread has when the block begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     pub(crate) base: Option<usize>,

@@ -1,6 +1,6 @@
-//! What qemu calls while a program runs.
+//! The callbacks: qemu calls them while a program runs.
 //!
-//! qemu 7.2 lets a plugin not read registers. But its code has their address in `rbp` while it calls, and
+//! qemu 7.2 lets no plugin read registers. But its code has their address in `rbp` while it calls, and
 //! they are in memory when a block begins; `rax` and `rdx` can be replaced there.
 //! [`system_calls`](crate::system_calls) checks at the first call that this is so.
 

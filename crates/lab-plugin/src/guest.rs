@@ -5,7 +5,7 @@
 
 use crate::blocks::Block;
 use crate::names::Mappings;
-use heddle_lab::shared::{CoreLayout, LabMemory, SharedLab};
+use heddle_lab::shared::{LabMemory, SharedLab};
 use heddle_lab::thread::Thread;
 use heddle_platform::atomic::AtomicPtr;
 use heddle_platform::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -37,7 +37,7 @@ pub(crate) struct Guest {
     pub(crate) registers: *mut u64,
     /// A read of the time-stamp counter has run, whose result is to be replaced.
     pub(crate) is_timestamp_due: bool,
-    /// What the last system call returned, in place of what the host said.
+    /// The result of the last system call, in place of the host's.
     pub(crate) answer: Option<i64>,
     /// The word that is cleared when it ends.
     pub(crate) tid_address: u64,
@@ -82,7 +82,7 @@ pub(crate) fn begin(mapping: LabMemory, seed: u64, folder: Option<PathBuf>) {
     PROCESS.store(Box::into_raw(Box::new(process)), Release);
 }
 
-/// Whether the thread with qemu's number `vcpu` is the one that runs.
+/// True if the thread with qemu's number `vcpu` runs.
 #[inline(always)]
 pub(crate) fn is_current(vcpu: u32) -> bool {
     let current = CURRENT.load(Relaxed);
@@ -98,7 +98,7 @@ pub(crate) struct Running<'a> {
     pub(crate) lab: &'a mut SharedLab,
 }
 
-/// What the calling thread works with.
+/// The calling thread, its process and the machine.
 ///
 /// # Safety
 ///
@@ -217,8 +217,7 @@ pub(crate) fn be_alone(guest: &mut Guest) {
     process.pid = unsafe { libc::getpid() };
     // SAFETY: mapped above.
     let lab = unsafe { &mut *process.lab };
-    let layout = CoreLayout { ..parents.layout };
-    lab.begin(layout, parents.costs, 0);
+    lab.begin(parents.layout, parents.costs, 0);
     let slot =
         lab.begin_thread(process.number, process.pid, 0, guest.thread.clock).expect("a new machine is empty");
     lab.token.give_to(slot);

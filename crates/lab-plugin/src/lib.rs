@@ -16,7 +16,7 @@
 //! | `system_calls` | system calls in virtual time |
 //! | `filter` | calls that must not reach the host |
 //! | `report` | where the time went, for `heddle lab --hot` |
-//! | `share` | what is done when the library is loaded |
+//! | `share` | the library's first deeds |
 //! | `redirect` | ranks are started on the machine |
 
 mod blocks;

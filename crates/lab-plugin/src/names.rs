@@ -37,7 +37,7 @@ impl Mappings {
         self.stale = true;
     }
 
-    /// Whether a range that is shared may be among what lies at `address` for `bytes`.
+    /// True if the `bytes` at `address` overlap a shared range.
     pub(crate) fn touches(&self, address: u64, bytes: u64) -> bool {
         self.ranges.iter().any(|range| address < range.to && range.from < address.saturating_add(bytes))
     }

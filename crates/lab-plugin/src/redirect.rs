@@ -1,6 +1,6 @@
 //! In launchers, and in programs that start others: a rank is started on the machine.
 //!
-//! Which process is a rank the launcher says in its environment. These functions stand before the C
+//! The launcher marks a rank in its environment. These functions stand before the C
 //! library's in any program that has this library preloaded.
 
 use heddle_lab::run::{Places, RANK_VARIABLES, find_program};
@@ -62,7 +62,7 @@ fn interpreter(script: &Path) -> Option<(PathBuf, Option<OsString>)> {
     Some((PathBuf::from(program), argument.map(OsString::from)))
 }
 
-/// How the lab starts this command; `None` if it is not a rank.
+/// The lab's form of this command; `None` if it is not a rank.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Where the time of this process went: written when it ends, if somebody wants to know.
+//! The process's part of the report: the plugin writes it when the process ends, if somebody wants it.
 //!
 //! In the lab's folder are then `times.N` (a block's address and the picoseconds spent in it, line by line)
 //! and `maps.N` (what was mapped where) of the process with the number N.

@@ -1,4 +1,6 @@
-//! What is done when the library is loaded, wherever.
+//! The library's first deeds, wherever it is loaded.
+
+use heddle_lab::run::Places;
 
 /// Loaded into the program, a shared mapping before its first thread makes qemu translate for several
 /// threads from the beginning. Otherwise it would throw all code away at the first thread's birth, and wait
@@ -8,7 +10,7 @@ extern "C" fn share() {
     unsafe {
         libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0)
     };
-    if std::env::var_os("HEDDLELAB_SIMULATION").is_some() {
+    if Places::read(|name| std::env::var_os(name)).is_some() {
         die_with_parent();
     }
 }

@@ -104,7 +104,7 @@ impl Changed {
         }
     }
 
-    /// How the address of the instruction's memory is made, if no register in it has changed.
+    /// The address of the instruction's memory as registers, if none of them has changed.
     fn address(&self, instruction: &Instruction) -> Option<Address> {
         let has_memory = (0..instruction.op_count())
             .any(|operand| instruction.op_kind(operand) == iced_x86::OpKind::Memory);

@@ -1,11 +1,11 @@
-//! Which core a thread is on: affinity, restartable sequences, `membarrier`, `sched_yield`.
+//! The core of a thread: affinity, restartable sequences, `membarrier`, `sched_yield`.
 
 use super::program::{error, read, write};
 use crate::guest::Running;
 use heddle_lab::shared::{CORES, State};
 use std::ptr::NonNull;
 
-/// What `membarrier` can do: all that a program may ask for.
+/// The commands of `membarrier`: all that a program may ask for.
 const COMMANDS: i64 = 0x1ff;
 const RSEQ_UNREGISTER: u64 = 1;
 

@@ -24,7 +24,7 @@ impl Running<'_> {
 ///
 /// The program vouches for the address, as it does to the kernel.
 pub(super) unsafe fn read<T: Copy>(address: u64) -> T {
-    // SAFETY: the running's promise.
+    // SAFETY: the caller's promise.
     unsafe { (address as *const T).read_unaligned() }
 }
 
@@ -34,7 +34,7 @@ pub(super) unsafe fn read<T: Copy>(address: u64) -> T {
 ///
 /// As [`read`].
 pub(super) unsafe fn write<T>(address: u64, value: T) {
-    // SAFETY: the running's promise.
+    // SAFETY: the caller's promise.
     unsafe { (address as *mut T).write_unaligned(value) }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
     true
 }
 
-/// What is waited for.
+/// The event that a call waits for.
 #[derive(Debug)]
 enum Wait {
     /// A descriptor, for these events.
@@ -109,7 +109,7 @@ impl Wait {
         }
     }
 
-    /// Whether the call would return at once.
+    /// True if the call would return at once.
     fn has_come(&self) -> bool {
         let poll = |list: *mut libc::pollfd, count: usize| {
             // SAFETY: the list has so many elements, and the call does not wait.

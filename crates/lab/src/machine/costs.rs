@@ -1,4 +1,4 @@
-//! What the parts of a machine cost, in picoseconds.
+//! The price of each part of a machine, in picoseconds.
 
 /// In what a cost is written: in the text of a machine, and in documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

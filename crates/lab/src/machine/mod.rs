@@ -43,7 +43,7 @@ pub struct Machine {
 }
 
 /// The most cores that a machine may have.
-pub const MOST_CORES: usize = 1024;
+pub const MOST_CORES: usize = 192;
 
 impl Machine {
     /// How many cores it has.

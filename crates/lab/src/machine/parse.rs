@@ -87,7 +87,7 @@ mod tests {
         for (text, sockets, clusters, cores) in [
             ("2x44", 2, 1, 44),
             ("1x1", 1, 1, 1),
-            ("8x128", 8, 1, 128),
+            ("4x48", 4, 1, 48),
             ("xeon-16", 1, 1, 16),
             ("haswell-88", 2, 1, 44),
             ("epyc-7742", 2, 16, 4),
@@ -115,12 +115,12 @@ mod tests {
         for (text, key) in [
             ("0x4", "sockets = 0"),
             ("2x0", "cores = 0"),
-            ("2x1025", "cores = 1025"),
-            ("32x33", "sockets x clusters x cores = 1056"),
+            ("2x193", "cores = 193"),
+            ("14x14", "sockets x clusters x cores = 196"),
             ("99999999999999999999x2", "sockets = "),
         ] {
             let error = Machine::parse(text).expect_err(text).to_string();
-            assert!(error.contains(text) && error.contains(key) && error.contains("1024"), "{error}");
+            assert!(error.contains(text) && error.contains(key) && error.contains("192"), "{error}");
         }
     }
 

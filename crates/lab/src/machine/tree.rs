@@ -1,4 +1,4 @@
-//! What Linux says of the machine, as files under a folder that takes the place of `/`.
+//! The machine as Linux shows it: files under a folder that takes the place of `/`.
 //!
 //! | files | what they have |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Where the time went: the lines that moved most, by whom, and the functions in which threads were.
+//! The report of `--hot`: the lines that moved most, by whom, and the functions in which threads were.
 
 use super::symbols::Maps;
 use crate::shared::SharedLab;

@@ -13,7 +13,7 @@ pub use hot::{HotMemory, HotReport};
 pub use start::{Places, RANK_VARIABLES, find_program, is_launcher};
 
 use crate::machine::Machine;
-use crate::shared::{CORES, CoreLayout, Counts, LabMemory, SUPERVISOR, SharedLab, State};
+use crate::shared::{CoreLayout, Counts, LabMemory, SUPERVISOR, SharedLab, State};
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use outside::Outside;
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ const REST: Duration = Duration::from_micros(200);
 /// How often the supervisor looks whether the holder of the token still lives.
 const WATCH: Duration = Duration::from_millis(100);
 
-/// What to run, and where.
+/// A command, and the machine that it runs on.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     /// The machine.
@@ -55,7 +55,7 @@ pub struct RunPlan {
     pub stop: Arc<AtomicBool>,
 }
 
-/// What came of it.
+/// The end of a run.
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
     /// How the command ended.
@@ -81,11 +81,6 @@ pub struct RunOutcome {
 /// When memory, the folder or the command are not to be had, or the user has stopped it.
 pub fn run(plan: &RunPlan) -> io::Result<RunOutcome> {
     let began = Instant::now();
-    let cores = plan.machine.cores_in_all();
-    if cores > CORES {
-        let why = format!("{} has {cores} cores; the lab runs machines of up to {CORES}", plan.machine.name);
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-    }
     let file = memory()?;
     let mapping = LabMemory::new(Some(&file))?;
     // SAFETY: this process is the supervisor, which holds the token from the beginning; `Supervisor` gives

@@ -1,9 +1,9 @@
-//! How a program is started on the machine: by qemu, with the plugin that counts its time.
+//! The start of a program on the machine: qemu runs it, with the plugin that counts its time.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Where things are. Launchers hand it on in their environment.
+/// The paths of the lab. Launchers hand them on in their environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// `qemu-x86_64`.

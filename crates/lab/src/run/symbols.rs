@@ -1,4 +1,4 @@
-//! What stands at an address of a process: its function and line, by the tool `addr2line`.
+//! Names for addresses of a process: function and line, by the tool `addr2line`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How old lines are in the caches: how much these have taken in since.
+//! The age of a line in a cache: how much the cache has taken in since.
 //!
 //! A line has the age of the core that got it last. Another core that has it compares that with its own
 //! count: then it may take the line for forgotten, or for new, when the two have taken in very different

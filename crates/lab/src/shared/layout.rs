@@ -1,4 +1,4 @@
-//! Which core is where.
+//! The places of cores.
 
 use crate::machine::Machine;
 

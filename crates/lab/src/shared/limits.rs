@@ -1,9 +1,9 @@
-//! How large a machine may be, and numbers that mean nothing and never.
+//! The largest machine, and the numbers that mean nobody and never.
 
 /// The most threads that live at a time.
 pub const SLOTS: usize = 1024;
 /// The most cores of a machine.
-pub const CORES: usize = 192;
+pub const CORES: usize = crate::machine::MOST_CORES;
 /// Nobody, nothing: of slots and cores.
 pub const NONE: u32 = u32::MAX;
 /// The clock of a thread that waits for others, not for a time.

@@ -1,4 +1,4 @@
-//! What the processes on a simulated machine share: one mapping, which the holder of the token reads and
+//! The memory that processes on a simulated machine share: one mapping, which the holder of the token reads and
 //! writes.
 //!
 //! Times are virtual picoseconds. One thread of all processes runs at a time; it holds the [`Token`]. So

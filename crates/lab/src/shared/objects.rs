@@ -1,4 +1,4 @@
-//! What processes share, numbered: the number is in the names of lines.
+//! Shared objects have numbers: the number is in the names of lines.
 
 use super::SharedLab;
 use super::limits::OBJECTS;

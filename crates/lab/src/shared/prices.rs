@@ -1,4 +1,4 @@
-//! What it costs a core to get a line: where the line is, and how far away.
+//! The price of a line for a core: by where the line is, and how far away.
 
 use super::{Access, LineIndex, SharedLab};
 
@@ -13,7 +13,7 @@ pub enum LineOrigin {
     Below,
 }
 
-/// What an access will cost.
+/// The price of an access.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetch {
     /// Where the line comes from.

@@ -1,6 +1,6 @@
-//! What is counted: for each thread what it did, for each line who moved it.
+//! Counters: of each thread's deeds, and of who moved each line.
 
-/// What a thread has done.
+/// The deeds of a thread.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {

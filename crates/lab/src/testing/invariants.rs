@@ -1,4 +1,4 @@
-//! What is true of a machine at any time.
+//! The invariants of a machine.
 
 use crate::shared::{NEVER, NONE, SharedLab, Slot, State};
 

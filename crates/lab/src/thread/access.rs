@@ -1,4 +1,4 @@
-//! What an instruction's use of memory costs.
+//! The price of an instruction's use of memory.
 //!
 //! - A load waits for its line. Lines in a row come by the prefetcher.
 //! - A store does not wait. It becomes visible when its line has come, after the stores before it. A store

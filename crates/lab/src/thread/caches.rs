@@ -1,4 +1,4 @@
-//! What a thread knows of its core's caches: lines it has, runs of lines it reads.
+//! A thread's view of its core's caches: lines it has, runs of lines it reads.
 
 use crate::shared::LineIndex;
 use heddle_platform::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! When a thread runs: it goes on while it is not ahead of the others.
+//! The turns of a thread: it goes on while it is not ahead of the others.
 
 use super::Thread;
 use crate::shared::{NEVER, SharedLab, State};
@@ -6,7 +6,7 @@ use crate::shared::{NEVER, SharedLab, State};
 /// A wait that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// What was waited for has come.
+    /// The event has come.
     Come,
     /// Its time is over.
     TimeOver,
@@ -44,13 +44,11 @@ impl Thread {
         if self.clock > lab.slice_end(self.slot) {
             lab.slots[self.slot as usize].counts.preempted += 1;
             lab.give_way(self.slot, self.clock);
-            lab.hand_over(self.slot);
-            return self.resume(lab);
+            return self.let_others(lab);
         }
         if lab.due_before(self.clock, ahead) {
             lab.clocks[self.slot as usize] = self.clock;
-            lab.hand_over(self.slot);
-            return self.resume(lab);
+            return self.let_others(lab);
         }
         self.set_limits(lab);
     }
@@ -60,8 +58,7 @@ impl Thread {
         lab.slots[self.slot as usize].counts.yields += 1;
         self.clock += lab.costs.yielded;
         if lab.give_way(self.slot, self.clock) {
-            lab.hand_over(self.slot);
-            self.resume(lab);
+            self.let_others(lab);
         } else if self.clock > self.strict {
             self.look_around(lab, lab.slack);
         }
@@ -71,8 +68,7 @@ impl Thread {
     pub fn sleep(&mut self, lab: &mut SharedLab, word: u64, bits: u32, deadline: u64) -> Ended {
         lab.slots[self.slot as usize].counts.sleeps += 1;
         lab.sleep(self.slot, word, bits, self.clock, deadline);
-        lab.hand_over(self.slot);
-        self.resume(lab);
+        self.let_others(lab);
         let word = std::mem::take(&mut lab.slots[self.slot as usize].word);
         if word == 0 { Ended::Come } else { Ended::TimeOver }
     }
@@ -81,8 +77,7 @@ impl Thread {
     pub fn sleep_until(&mut self, lab: &mut SharedLab, deadline: u64) {
         if deadline > self.clock {
             lab.sleep(self.slot, NEVER, 0, self.clock, deadline);
-            lab.hand_over(self.slot);
-            self.resume(lab);
+            self.let_others(lab);
             lab.slots[self.slot as usize].word = 0;
         }
     }
@@ -142,9 +137,14 @@ impl Thread {
     /// The thread may run on the cores in `allowed`.
     pub fn restrict(&mut self, lab: &mut SharedLab, allowed: [u64; crate::shared::CORES / 64]) {
         if lab.restrict(self.slot, allowed, self.clock) {
-            lab.hand_over(self.slot);
-            self.resume(lab);
+            self.let_others(lab);
         }
+    }
+
+    /// Others have their turns, until it is this thread's.
+    fn let_others(&mut self, lab: &mut SharedLab) {
+        lab.hand_over(self.slot);
+        self.resume(lab);
     }
 
     fn resume(&mut self, lab: &mut SharedLab) {
