@@ -1,8 +1,8 @@
 //! System calls in virtual time.
 //!
 //! The plugin itself does what concerns time, cores and sleeping threads, and keeps the host's call away or
-//! replaces its result. A call that may wait for something outside waits on the machine until it would not, and
-//! is then made. All others are made at once, while the machine's time stands still.
+//! replaces its result. A call that may wait for something outside waits on the machine until it would not,
+//! and is then made. All others are made at once, while the machine's time stands still.
 //!
 //! | module | which |
 //! |---|---|

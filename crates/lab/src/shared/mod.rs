@@ -1,5 +1,5 @@
-//! The memory that processes on a simulated machine share: one mapping, which the holder of the token reads and
-//! writes.
+//! The memory that processes on a simulated machine share: one mapping, which the holder of the token reads
+//! and writes.
 //!
 //! Times are virtual picoseconds. One thread of all processes runs at a time; it holds the [`Token`]. So
 //! nothing here needs a lock, and what happens is the same on any host.
