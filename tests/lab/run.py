@@ -4,7 +4,7 @@
     run.py BUILD_DIR               compare with budget.json
     run.py BUILD_DIR --update      write the figures into budget.json, each the median of three seeds
 
-1. Laws: a ping of two cores takes four transfers of a line; the same command prints the same digits twice; of the textbook's locks,
+1. Laws: a ping of two cores takes four transfers of a line; loads whose addresses are known overlap; the same command prints the same digits twice; of the textbook's locks,
    test-and-set collapses with more threads, the ticket lock falls, MCS is flat; a program sees the
    machine's cores; the report names the function that fights for a lock; a lab that is interrupted or killed leaves nothing behind.
 2. Figures: what mtbench finds on a simulated machine, by model and number of threads. A figure that is worse than the table's by more
@@ -93,6 +93,13 @@ def same_digits(lab, bench):
         assert first == second, f"{first} and {second}"
 
 
+def loads_under_way(lab, loads):
+    """A chain of loads waits for each line; loads whose addresses are known are under way together."""
+    chained, known = map(float, lab.run("haswell-88", loads)[0].split())
+    assert 16 <= chained <= 20, f"{chained} ns for a line of the last-level cache, not about 18"
+    assert known < chained / 4, f"{known} ns, and {chained} in a chain"
+
+
 def known_locks(lab, locks):
     """Nanoseconds per acquisition with 8 and with 44 threads."""
     found = {kind: [float(lab.run("haswell-88", locks, kind, threads)[0]) for threads in (8, 44)] for kind in ("tas", "ticket", "mcs")}
@@ -165,10 +172,11 @@ def main():
     lab = Lab(options.build.resolve())
     mpicc = [str(lab.build / "bin" / "mpicc")]
     ping = lab.compile(["cc"], "ping", HERE / "ping.c")
+    loads = lab.compile(["cc"], "loads", HERE / "loads.c")
     locks = lab.compile(["cc"], "locks", HERE / "locks.c")
     bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
     failed = []
-    laws = [(pings, ping), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench)]
+    laws = [(pings, ping), (loads_under_way, loads), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench)]
     for law, program in laws:
         try:
             law(lab, program)

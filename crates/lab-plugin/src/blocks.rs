@@ -1,6 +1,6 @@
 //! Blocks of instructions, and the places in them that use memory.
 
-use heddle_lab::thread::Site;
+use heddle_lab::thread::{Flow, Site, Sources};
 use heddle_platform::atomic::Ordering::Relaxed;
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
@@ -15,10 +15,29 @@ pub(crate) struct Block {
     pub(crate) meets: &'static AtomicBool,
     /// Its stores whose address is known when it begins.
     pub(crate) stores: Vec<&'static Place>,
+    /// What it makes of what it has.
+    pub(crate) flow: Flow,
+    /// The address of the block that came after it last.
+    pub(crate) next: AtomicU64,
     /// The time that threads have spent in it, in the interval with this number.
     pub(crate) time: AtomicU64,
     pub(crate) interval: AtomicU32,
 }
+
+static NOT_MET: AtomicBool = AtomicBool::new(false);
+
+/// A thread that begins comes from here.
+pub(crate) static BEFORE_THE_FIRST: Block = Block {
+    at: 0,
+    instructions: 0,
+    cost: 0,
+    meets: &NOT_MET,
+    stores: Vec::new(),
+    flow: Flow { changed: Vec::new(), branch: Sources { registers: 0, loads: 0 } },
+    next: AtomicU64::new(0),
+    time: AtomicU64::new(0),
+    interval: AtomicU32::new(0),
+};
 
 impl Block {
     /// A thread has spent `time` in it, in `interval`. The holder of the token says so.

@@ -52,6 +52,15 @@ unsafe extern "C" fn on_block(vcpu: u32, block: *const Block, registers: *mut u6
         guest.thread.pause_if_ahead(running.lab);
         guest::back(guest);
     }
+    let guest = &mut *running.guest;
+    let before = std::mem::replace(&mut guest.block, block);
+    let is_expected = before.next.load(Relaxed) == block.at;
+    if guest.thread.has_loads() {
+        guest.thread.go_on_to_block(&before.flow, is_expected);
+    }
+    if !is_expected {
+        before.next.store(block.at, Relaxed);
+    }
     if running.lab.counting != 0 {
         report::count(&mut running, block);
     }

@@ -3,7 +3,7 @@
 //! One thread of all processes runs at a time, the holder of the token. So the process's own state needs no
 //! lock either: the holder has it. A thread that begins is not yet on the machine; its parent lets it in.
 
-use crate::blocks::Block;
+use crate::blocks::{self, Block};
 use crate::names::Mappings;
 use heddle_lab::shared::{LabMemory, SharedLab};
 use heddle_lab::thread::Thread;
@@ -46,6 +46,8 @@ pub(crate) struct Guest {
     pub(crate) call: Call,
     /// The addresses that locked instructions used last.
     pub(crate) used: Box<[(u64, u64); 64]>,
+    /// The block that it is in.
+    pub(crate) block: &'static Block,
     /// The block that it is in, since when, and in which interval that was: for the report.
     pub(crate) in_block: Option<(&'static Block, u64, u32)>,
 }
@@ -151,6 +153,7 @@ pub(crate) fn arrive(vcpu: u32) {
         restartable: 0,
         call: Call::default(),
         used: Box::new([(0, 0); 64]),
+        block: &blocks::BEFORE_THE_FIRST,
         in_block: None,
     }));
     guest.thread.begin(lab);

@@ -11,6 +11,7 @@
 //! | `guest` | the threads of this process, and which of them runs |
 //! | `blocks` | blocks of instructions |
 //! | `translate` | what is called for a block |
+//! | `dataflow` | what addresses and branches depend on |
 //! | `callbacks` | what is called: blocks, memory, locked instructions, the time-stamp counter |
 //! | `names` | shared memory has the same names in all processes |
 //! | `system_calls` | system calls in virtual time |
@@ -21,6 +22,7 @@
 
 mod blocks;
 mod callbacks;
+mod dataflow;
 mod filter;
 mod guest;
 mod names;

@@ -5,12 +5,13 @@
 
 use crate::blocks::{Address, Block, Place};
 use crate::callbacks;
+use crate::dataflow::{self, Dataflow};
 use crate::guest;
 use crate::qemu::{BlockHandle, PluginId, TranslationBlock};
 use crate::report;
-use heddle_lab::thread::Site;
+use heddle_lab::thread::{Flow, Site};
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64};
-use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register};
+use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, Register};
 
 /// qemu has translated a block: for each instruction it is told what to call.
 ///
@@ -30,11 +31,14 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut Translat
         cost: 0,
         meets,
         stores: Vec::new(),
+        flow: Flow::default(),
+        next: AtomicU64::new(0),
         time: AtomicU64::new(0),
         interval: AtomicU32::new(0),
     };
     let mut information = InstructionInfoFactory::new();
     let mut changed = Changed::default();
+    let mut dataflow = Dataflow::new();
     let mut was_timestamp = false;
     for handle in handle.instructions() {
         let at = handle.address();
@@ -44,10 +48,11 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut Translat
         block.instructions += 1;
         block.cost += costs.instruction;
         let instruction = Decoder::with_ip(64, handle.bytes(), at, DecoderOptions::NONE).decode();
-        let site = Site { at, meets, is_met: AtomicBool::new(false) };
+        let info = information.info(&instruction);
+        let (address, load) = dataflow.follow(&instruction, info);
+        let site = Site { address, load, ..Site::new(at, meets, false) };
         let place: &'static Place =
             Box::leak(Box::new(Place { site, address: changed.address(&instruction) }));
-        let info = information.info(&instruction);
         if was_timestamp {
             handle.before(callbacks::AFTER_TIMESTAMP, place);
         }
@@ -64,7 +69,7 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut Translat
             }
             _ => {
                 handle.on_memory(callbacks::on_memory, place);
-                let stores = info.used_memory().iter().any(|memory| writes(memory.access()));
+                let stores = info.used_memory().iter().any(|memory| dataflow::writes(memory.access()));
                 if stores && place.address.is_some() {
                     block.stores.push(place);
                 }
@@ -72,6 +77,7 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut Translat
         }
         changed.note(info);
     }
+    block.flow = dataflow.flow();
     let block: &'static Block = Box::leak(Box::new(block));
     report::know(block);
     handle.on_execution(callbacks::ON_BLOCK, block);
@@ -83,10 +89,6 @@ fn is_locked(instruction: &Instruction) -> bool {
     instruction.has_lock_prefix() || exchanges || matches!(instruction.mnemonic(), Mnemonic::Mfence)
 }
 
-fn writes(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite | OpAccess::ReadCondWrite)
-}
-
 /// The registers that a block has changed so far.
 #[derive(Debug, Default)]
 struct Changed {
@@ -96,7 +98,7 @@ struct Changed {
 impl Changed {
     fn note(&mut self, info: &iced_x86::InstructionInfo) {
         for used in info.used_registers() {
-            if writes(used.access())
+            if dataflow::writes(used.access())
                 && let Some(number) = number_of(used.register())
             {
                 self.registers |= 1 << number;

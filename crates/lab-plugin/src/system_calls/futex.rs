@@ -9,7 +9,7 @@ use heddle_platform::atomic::AtomicBool;
 
 static NOT_MET: AtomicBool = AtomicBool::new(true);
 /// The kernel's use of a futex's word.
-static KERNEL: Site = Site { at: 0, meets: &NOT_MET, is_met: AtomicBool::new(true) };
+static KERNEL: Site = Site::new(0, &NOT_MET, true);
 
 /// All futexes' sleepers and wakers are on the machine. True if the call was one.
 pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {

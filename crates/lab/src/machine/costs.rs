@@ -9,6 +9,8 @@ pub(super) enum Measure {
     Ticks,
     /// Lines of 64 bytes.
     Lines,
+    /// Instructions.
+    Instructions,
 }
 
 /// A cost as a person reads and writes it.
@@ -53,6 +55,8 @@ macro_rules! costs {
 costs! {
     /// An instruction that neither misses nor is locked.
     instruction: Nanoseconds >= 1,
+    /// Instructions that may be under way behind a load that has missed.
+    window: Instructions >= 1,
     /// A locked instruction or fence, once the store buffer is empty, beside the transfer of its line.
     locked: Nanoseconds >= 0,
     /// `pause`.
@@ -116,7 +120,7 @@ mod tests {
         for (number, row) in ROWS.iter().enumerate() {
             *(row.get_mut)(&mut costs) = 1000 + number as u64;
         }
-        assert_eq!((costs.instruction, costs.locked, costs.interrupted), (1000, 1001, 1025));
+        assert_eq!((costs.instruction, costs.locked, costs.interrupted), (1000, 1002, 1026));
         for (number, row) in ROWS.iter().enumerate() {
             assert_eq!((row.get)(&costs), 1000 + number as u64, "{}", row.name);
         }

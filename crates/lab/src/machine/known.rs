@@ -38,7 +38,8 @@ const fn mib(n: u64) -> u64 {
 
 /// A 16-core virtual machine of a Xeon of the fifth generation (Emerald Rapids), without hyperthreads.
 const XEON_16: Costs = Costs {
-    instruction: 133,
+    instruction: 160,
+    window: 512,
     locked: 5_000,
     pause: 45_000,
     timestamp: 9_000,
@@ -69,6 +70,7 @@ const XEON_16: Costs = Costs {
 /// Two sockets of a Xeon Platinum 8375C (Ice Lake), the costs of `SOCKETSxCORES`.
 pub(super) const PLAIN: Costs = Costs {
     instruction: 120,
+    window: 352,
     pause: 40_000,
     timestamp: 7_000,
     ticks: 2900,
@@ -87,6 +89,7 @@ pub(super) const PLAIN: Costs = Costs {
 /// Two sockets of a Xeon E5-2699 v4 (Broadwell); each of its 88 hardware threads counts as a core.
 const HASWELL_88: Costs = Costs {
     instruction: 220,
+    window: 96,
     locked: 7_000,
     pause: 3_600,
     timestamp: 9_000,
@@ -106,6 +109,7 @@ const HASWELL_88: Costs = Costs {
 /// Two sockets of a Xeon Gold 6242 (Cascade Lake).
 const XEON_6242: Costs = Costs {
     instruction: 130,
+    window: 224,
     pause: 40_000,
     timestamp: 7_000,
     ticks: 2800,
@@ -124,6 +128,7 @@ const XEON_6242: Costs = Costs {
 /// Two sockets of an EPYC 7742 (Zen 2), in clusters of four cores.
 const EPYC_7742: Costs = Costs {
     instruction: 135,
+    window: 224,
     pause: 19_000,
     timestamp: 11_000,
     ticks: 2250,
@@ -143,6 +148,7 @@ const EPYC_7742: Costs = Costs {
 /// A Xeon Phi 7250 (Knights Landing): 34 tiles of two cores, which share a cache of the second level.
 const KNL_68: Costs = Costs {
     instruction: 800,
+    window: 72,
     locked: 16_000,
     pause: 18_000,
     timestamp: 20_000,
@@ -172,6 +178,7 @@ const KNL_68: Costs = Costs {
 /// Two cores of an EPYC of the fourth generation (Zen 4), a virtual machine.
 const HERE_2: Costs = Costs {
     instruction: 100,
+    window: 320,
     locked: 2_000,
     pause: 24_400,
     timestamp: 9_500,
@@ -224,6 +231,7 @@ mod tests {
                 Measure::Nanoseconds => "ns",
                 Measure::Ticks => "per µs",
                 Measure::Lines => "lines",
+                Measure::Instructions => "instructions",
             };
             let figures = KNOWN.iter().map(|(.., costs)| format!(" {} |", row.written(costs)));
             table += &format!("| `{}` | {meaning} | {unit} |{}\n", row.name, figures.collect::<String>());

@@ -100,7 +100,9 @@ impl Row {
                 (0.0..=most as f64).contains(&picoseconds).then_some(picoseconds as u64)
             }
             (Measure::Nanoseconds, value) => u64::try_from(value.as_integer()?).ok()?.checked_mul(1000),
-            (Measure::Ticks | Measure::Lines, value) => u64::try_from(value.as_integer()?).ok(),
+            (Measure::Ticks | Measure::Lines | Measure::Instructions, value) => {
+                u64::try_from(value.as_integer()?).ok()
+            }
         };
         field.filter(|field| (self.least..=most).contains(field))
     }
@@ -111,7 +113,7 @@ impl Row {
         match self.measure {
             // The shortest digits that come back as the same picoseconds.
             Measure::Nanoseconds => (field as f64 / 1e3).to_string(),
-            Measure::Ticks | Measure::Lines => field.to_string(),
+            Measure::Ticks | Measure::Lines | Measure::Instructions => field.to_string(),
         }
     }
 
@@ -120,6 +122,7 @@ impl Row {
             Measure::Nanoseconds => LONGEST,
             Measure::Ticks => 1_000_000,
             Measure::Lines => 1 << 30,
+            Measure::Instructions => 10_000,
         }
     }
 
@@ -129,6 +132,7 @@ impl Row {
                 format!("nanoseconds, from {} to {}", self.least as f64 / 1e3, LONGEST / 1000)
             }
             Measure::Ticks => format!("ticks in a microsecond, a whole number from 1 to {}", self.most()),
+            Measure::Instructions => format!("instructions, a whole number from 1 to {}", self.most()),
             Measure::Lines => format!("lines of 64 bytes, a whole number from 1 to {}", self.most()),
         }
     }
@@ -142,7 +146,7 @@ impl fmt::Display for Machine {
         writeln!(f, "clusters = {} # per socket: cores that share a last-level cache", self.clusters)?;
         writeln!(f, "cores = {} # per cluster", self.cores)?;
         writeln!(f, "last_level = {} # of caches, which a cluster shares", self.last_level)?;
-        writeln!(f, "\n# In nanoseconds, except for ticks and lines.\n[costs]")?;
+        writeln!(f, "\n# In nanoseconds, except for ticks, lines and instructions.\n[costs]")?;
         for row in ROWS {
             writeln!(f, "{} = {} #{}", row.name, row.written(&self.costs), row.meaning)?;
         }
@@ -178,6 +182,7 @@ mod tests {
             *(row.get_mut)(&mut odd.costs) = 999_999_999_999 >> number | 1;
         }
         odd.costs.ticks = 999_999;
+        odd.costs.window = 9_999;
         odd.costs.core_lines = 1 << 30;
         odd.costs.cluster_lines = 1;
         assert_eq!(machine(&odd.to_string()).expect("text").costs, odd.costs);

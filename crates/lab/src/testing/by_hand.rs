@@ -9,6 +9,7 @@ use std::ops::{Deref, DerefMut};
 /// Costs that can be told apart in a sum.
 pub(crate) const COSTS: Costs = Costs {
     instruction: 1,
+    window: 200,
     locked: 5,
     pause: 1,
     timestamp: 1,
@@ -132,7 +133,7 @@ impl LineNames for NoNames {
 /// An instruction at which threads meet, or have not met yet.
 pub(crate) fn site(is_met: bool) -> Site {
     static MEETS: AtomicBool = AtomicBool::new(false);
-    Site { at: 0x1000, meets: &MEETS, is_met: AtomicBool::new(is_met) }
+    Site::new(0x1000, &MEETS, is_met)
 }
 
 /// A set of cores.

@@ -1,6 +1,6 @@
 //! The price of an instruction's use of memory.
 //!
-//! - A load waits for its line. Lines in a row come by the prefetcher.
+//! - A load is under way until its line comes ([`loads`](super::loads)). Lines in a row come by the prefetcher.
 //! - A store does not wait. It becomes visible when its line has come, after the stores before it. A store
 //!   that threads meet at is foreseen: the thread lets the others go on until that time, stores, and goes
 //!   back to its own.
@@ -70,15 +70,18 @@ impl Thread {
             site.is_met.store(true, Relaxed);
             site.meets.store(true, Relaxed);
         }
-        let before = self.clock;
-        if access == Access::Store {
-            let comes = lab.serve(at, self.core, self.clock.max(self.drained), fetch);
-            self.drain_until(comes);
-            lab.take(at, self.core, access, comes);
-        } else {
-            self.clock = lab.serve(at, self.core, self.clock, fetch);
-            lab.take(at, self.core, access, self.clock);
+        if access != Access::Store {
+            self.wait_for(site.address);
         }
+        let before = self.clock;
+        let asks = if access == Access::Store { self.retires() } else { before };
+        let comes = lab.serve(at, self.core, asks, fetch);
+        match access {
+            Access::Load => self.begin_load(&lab.costs, comes, site.load),
+            Access::Store => self.drain_until(comes),
+            Access::Locked => self.clock = comes,
+        }
+        lab.take(at, self.core, access, comes);
         match fetch.origin {
             LineOrigin::Own => {}
             LineOrigin::Below => lab.slots[self.slot as usize].counts.fetched += 1,
@@ -87,7 +90,7 @@ impl Thread {
                 self.touched = true;
                 self.set_limits(lab);
                 if lab.counting != 0 {
-                    lab.note_move(at, site.at, self.process, address, fetch.cost.max(self.clock - before));
+                    lab.note_move(at, site.at, self.process, address, fetch.cost.max(comes - before));
                 }
             }
         }
@@ -126,16 +129,19 @@ impl Thread {
         site: &Site,
     ) {
         let issued = self.clock;
-        let Some(foreseen) = self.foresee(lab, names, address, Access::Store, site) else { return };
-        self.drain_until(foreseen.at);
+        let visible = match self.foresee(lab, names, address, Access::Store, site) {
+            Some(foreseen) => foreseen.at,
+            None => self.retires(),
+        };
+        self.drain_until(visible);
         let goes_on = self.clock.max(issued);
-        if foreseen.at <= goes_on {
+        if visible <= goes_on {
             return;
         }
-        self.clock = foreseen.at;
+        self.clock = visible;
         self.look_around(lab, 0);
         // Another thread may have had the core meanwhile; then this one's time went on.
-        if self.clock == foreseen.at {
+        if self.clock == visible {
             self.clock = goes_on;
         }
     }
@@ -154,7 +160,7 @@ impl Thread {
             return None;
         }
         let at = lab.find(names.name(address));
-        let clock = if access == Access::Store { self.clock.max(self.drained) } else { self.clock };
+        let clock = if access == Access::Store { self.retires() } else { self.clock };
         let foreseen = lab.foresee(at, self.core, access, clock)?;
         if self.foreseen.len() == 4 {
             self.foreseen.remove(0);
@@ -190,8 +196,14 @@ impl Thread {
         self.clock = self.clock.max(self.drained.saturating_sub(STORE_BUFFER));
     }
 
-    /// Waits until all stores are visible.
+    /// When a store of now leaves the store buffer: after the loads and the stores before it.
+    fn retires(&self) -> u64 {
+        self.clock.max(self.drained).max(self.loaded())
+    }
+
+    /// Waits until all loads have come and all stores are visible.
     pub fn wait_drained(&mut self) {
+        self.wait_loaded();
         self.clock = self.clock.max(self.drained);
     }
 
@@ -199,5 +211,6 @@ impl Thread {
     pub(super) fn forget(&mut self) {
         self.entries.fill(Entry::NONE);
         self.foreseen.clear();
+        self.forget_loads();
     }
 }

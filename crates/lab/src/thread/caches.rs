@@ -1,5 +1,6 @@
 //! A thread's view of its core's caches: lines it has, runs of lines it reads.
 
+use super::loads::Sources;
 use crate::shared::LineIndex;
 use heddle_platform::atomic::AtomicBool;
 
@@ -21,6 +22,20 @@ pub struct Site {
     pub meets: &'static AtomicBool,
     /// It itself is one.
     pub is_met: AtomicBool,
+    /// What its address is made of.
+    pub address: Sources,
+    /// Its bit among the loads of its block; 0 if there are too many, so that it is waited for.
+    pub load: u64,
+}
+
+impl Site {
+    /// An instruction at `at` of a block whose stores meet others once `meets` is set: a load that is waited for, or a
+    /// store.
+    #[must_use]
+    pub const fn new(at: u64, meets: &'static AtomicBool, is_met: bool) -> Self {
+        let nothing = Sources { registers: 0, loads: 0 };
+        Self { at, meets, is_met: AtomicBool::new(is_met), address: nothing, load: 0 }
+    }
 }
 
 /// A line that the core has, as long as the directory says the same of its right.

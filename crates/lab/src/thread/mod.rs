@@ -2,20 +2,25 @@
 
 mod access;
 mod caches;
+mod loads;
 mod turn;
 
 #[cfg(test)]
 mod access_tests;
+#[cfg(test)]
+mod loads_tests;
 #[cfg(test)]
 mod random_programs;
 #[cfg(test)]
 mod turn_tests;
 
 pub use caches::{LineNames, Site};
+pub use loads::{Flow, Registers, Sources};
 pub use turn::Ended;
 
 use crate::shared::{Foreseen, SharedLab};
 use caches::{Entry, Streams};
+use loads::Loads;
 use std::ptr::NonNull;
 
 /// A thread. One that holds the token may use it; the others wait in `turn`.
@@ -43,6 +48,7 @@ pub struct Thread {
     /// Places in queues of lines that it has taken.
     foreseen: Vec<Foreseen>,
     streams: Streams,
+    loads: Loads,
     entries: Box<[Entry; caches::ENTRIES]>,
 }
 
@@ -63,12 +69,14 @@ impl Thread {
             restartable: None,
             foreseen: Vec::with_capacity(4),
             streams: Streams::default(),
+            loads: Loads::default(),
             entries: Box::new([Entry::NONE; caches::ENTRIES]),
         }
     }
 
     /// The thread is told the time: it will not be earlier for it.
     pub fn tell(&mut self, lab: &mut SharedLab) -> u64 {
+        self.wait_loaded();
         lab.slots[self.slot as usize].told = self.clock;
         self.clock
     }
