@@ -1,6 +1,7 @@
 //! `heddle lab`: any MPI program on a machine of many cores, in virtual time.
 
 use clap::Args;
+use heddle_experiments::papers::{ValidationArgs, validate};
 use heddle_lab::machine::{Machine, tree};
 use heddle_lab::run::{RunOutcome, RunPlan, run};
 use heddle_platform::atomic::{AtomicBool, Ordering};
@@ -14,29 +15,35 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
     /// A size, SOCKETSxCORES; a name, such as haswell-88; or a file that describes it.
-    machine: String,
+    #[arg(required_unless_present = "validate", conflicts_with_all = ["validate", "rounds", "no_peers", "PlaceArgs"])]
+    machine: Option<String>,
     /// Moves the starts of threads.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Says where the time went: so many lines of memory that threads fought over, and functions of each
     /// process.
-    #[arg(long, default_value_t = 0, value_name = "LINES")]
+    #[arg(long, default_value_t = 0, value_name = "LINES", conflicts_with = "validate")]
     hot: usize,
     /// The core of this host on which all of it runs.
     #[arg(long)]
     host_core: Option<usize>,
     /// The program, or the launcher that starts it, and its arguments.
-    #[arg(last = true, required = true)]
+    #[arg(last = true, required_unless_present = "validate", conflicts_with = "validate")]
     command: Vec<OsString>,
+    #[command(flatten, next_help_heading = "Validation")]
+    validation: ValidationArgs,
 }
 
-/// Runs the command; its exit code.
+/// Runs the command, or the validation; the exit code.
 ///
 /// # Errors
 ///
 /// When the machine is not described, qemu or the plugin are missing, or the program is.
 pub(crate) fn run_lab(args: &LabArgs) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let machine = Machine::parse(&args.machine)?;
+    let Some(machine) = &args.machine else {
+        return Ok(validate(&args.validation, args.seed, args.host_core)?);
+    };
+    let machine = Machine::parse(machine)?;
     // In memory: on a disk the many small files of a large machine take seconds.
     let folder = tempfile::Builder::new()
         .prefix("heddle-lab.")
@@ -119,5 +126,34 @@ fn report(outcome: &RunOutcome) {
             "heddle lab: {} lines were forgotten: the program uses more memory than the lab can follow",
             outcome.evictions
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LabArgs;
+    use clap::{Args, Command, FromArgMatches};
+
+    fn parsed(arguments: &str) -> Option<LabArgs> {
+        let command = LabArgs::augment_args(Command::new("lab").no_binary_name(true));
+        let matches = command.try_get_matches_from(arguments.split(' ')).ok()?;
+        LabArgs::from_arg_matches(&matches).ok()
+    }
+
+    #[test]
+    fn a_command_runs_on_a_machine_and_the_validation_has_its_own() {
+        let lab = parsed("--hot 3 xeon-16 -- true").expect("a machine and a command");
+        assert!(lab.machine.as_deref() == Some("xeon-16") && lab.command == ["true"]);
+        assert!(
+            parsed("--validate --rounds 2 --seed 4 --peers-dir a").is_some_and(|lab| lab.machine.is_none())
+        );
+        for wrong in ["xeon-16", "--seed 2", "--validate xeon-16", "--validate --hot 2", "--validate -- true"]
+        {
+            assert!(parsed(wrong).is_none(), "{wrong}");
+        }
+        for option in ["--rounds 2", "--no-peers", "--prefix a", "--sources a", "--peers-dir a"] {
+            let text = format!("{option} xeon-16 -- true");
+            assert!(parsed(&text).is_none(), "{text}");
+        }
     }
 }

@@ -68,7 +68,7 @@ struct CallgrindFiles {
 ///
 /// If Heddle cannot be counted, or results cannot be written. A peer that fails is named in the results.
 pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
-    let script = script(&args.participants.sources()?)?;
+    let script = script(&args.participants.places.sources()?)?;
     let started = SystemTime::now();
     let folder = args.participants.folder("instructions", started)?;
     let mut results = CallgrindFiles {
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
         results.libraries.push(count(&script, &library, args, &folder)?);
     }
     for peer in args.participants.peers() {
-        let library = peer.prepare(&args.participants.peers_dir);
+        let library = peer.prepare(&args.participants.places.peers_dir);
         match library.and_then(|library| count(&script, &library, args, &folder)) {
             Ok(counted) => results.libraries.push(counted),
             Err(error) => {

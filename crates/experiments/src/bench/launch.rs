@@ -1,4 +1,5 @@
-//! Runs one launch of the benchmark with a time limit, interruptible, without leaving anything behind.
+//! Runs one launch of the benchmark with a time limit, interruptible, without leaving anything behind: on
+//! this machine, or on one of the lab.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -20,6 +21,7 @@ use super::subject::Subject;
 use super::sweep;
 use crate::error::{BenchError, tail};
 use crate::harness::interrupts::Interrupts;
+use crate::harness::lab::Lab;
 use crate::harness::load::{Load, LoadMeter};
 
 /// Time for a launcher to end its ranks after SIGTERM, and for everything to vanish after SIGKILL.
@@ -65,6 +67,7 @@ pub(crate) struct Runner {
     interrupts: Interrupts,
     number: u64,
     limit: Duration,
+    lab: Option<Lab>,
 }
 
 impl std::fmt::Debug for Event {
@@ -77,19 +80,19 @@ impl std::fmt::Debug for Event {
 }
 
 impl Runner {
-    /// A runner whose launches may take `limit` each; takes over Ctrl-C.
+    /// A runner whose launches may take `limit` each, here or on a machine of the lab; takes over Ctrl-C.
     ///
     /// # Errors
     ///
     /// If the handler of Ctrl-C cannot be set.
-    pub(crate) fn new(limit: Duration) -> Result<Self, BenchError> {
+    pub(crate) fn new(limit: Duration, lab: Option<Lab>) -> Result<Self, BenchError> {
         let (to_events, events) = channel();
         let to_handler = to_events.clone();
         let interrupts = Interrupts::take_over(move || {
             // The receiver is gone only when the program is about to end anyway.
             let _ = to_handler.send(Event::Interrupted);
         })?;
-        Ok(Self { events, to_events, interrupts, number: 0, limit })
+        Ok(Self { events, to_events, interrupts, number: 0, limit, lab })
     }
 
     /// The user's interruptions.
@@ -97,7 +100,8 @@ impl Runner {
         &self.interrupts
     }
 
-    /// Launches `program` for `case` and waits until it is over.
+    /// Launches `program` for `case` and waits until it is over. In the lab, `seed` moves the starts of
+    /// threads.
     ///
     /// # Errors
     ///
@@ -108,15 +112,19 @@ impl Runner {
         program: &Path,
         case: &Case,
         effort: &Effort,
+        seed: u64,
     ) -> Result<Run, BenchError> {
         self.number += 1;
         let remains = Remains::watch(self.number);
-        let mut command = Command::new(&library.mpiexec);
+        let mut command = match &self.lab {
+            Some(lab) => lab.command(&library.mpiexec, seed),
+            None => Command::new(&library.mpiexec),
+        };
         command
             .args(&library.launch_arguments)
             .args(["-n", &case.ranks.to_string()])
             .arg(program)
-            .args(arguments(library, case, effort))
+            .args(arguments(library, case, effort, self.lab.is_some()))
             .envs(library.environment_of(case))
             .env(remains.variable(), remains.mark())
             .process_group(0)
@@ -129,7 +137,7 @@ impl Runner {
 
         let load = LoadMeter::start();
         let child = command.spawn().map_err(|source| BenchError::Start {
-            program: library.mpiexec.display().to_string(),
+            program: command.get_program().display().to_string(),
             source,
             hint: "",
         })?;
@@ -155,7 +163,8 @@ impl Runner {
         if output.is_some() {
             remains.reap();
         }
-        let load = load.finish();
+        // Nothing disturbs virtual time.
+        let load = if self.lab.is_some() { Load::default() } else { load.finish() };
         remains.remove();
 
         let (lines, ending) = match output {
@@ -219,8 +228,8 @@ impl Runner {
     }
 }
 
-/// The program's command line.
-fn arguments(library: &Library, case: &Case, effort: &Effort) -> Vec<String> {
+/// The program's command line. The probe of the machine's speed has no use where that is `simulated`.
+fn arguments(library: &Library, case: &Case, effort: &Effort, simulated: bool) -> Vec<String> {
     match case.subject {
         Subject::Graph500 => return graph500::arguments(case, effort),
         Subject::Sweep => return sweep::arguments(case, effort),
@@ -234,6 +243,7 @@ fn arguments(library: &Library, case: &Case, effort: &Effort) -> Vec<String> {
     let mut arguments = case.arguments();
     arguments.extend(library.program_arguments.iter().cloned());
     arguments.extend(lengths.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
+    arguments.extend(simulated.then(|| "--no-probe".to_owned()));
     arguments
 }
 

@@ -17,7 +17,7 @@ pub(crate) mod lengths;
 pub(crate) mod library;
 mod overview;
 pub(crate) mod participants;
-mod peers;
+pub(crate) mod peers;
 mod picture;
 pub(crate) mod record;
 mod remains;
@@ -143,7 +143,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let sources = args.participants.sources()?;
+    let sources = args.participants.places.sources()?;
     let started = SystemTime::now();
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;
@@ -158,7 +158,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     let effort = args.lengths.effort(args.scale().effort());
     let session = Session {
         effort,
-        runner: &mut Runner::new(args.lengths.timeout())?,
+        runner: &mut Runner::new(args.lengths.timeout(), None)?,
         sweep: args.participants.sweep(&sources),
         results,
         conclude: |results| results.targets = targets::check(&results.summary),
@@ -185,7 +185,7 @@ fn prepare(
 ) -> Result<Vec<(Library, Programs)>, BenchError> {
     let heddle = if args.no_heddle { Vec::new() } else { args.participants.heddle(&args.pvars)? };
     let libraries = heddle.into_iter().map(Ok).chain(args.participants.prepared_peers());
-    session::compile(libraries, sources, &args.participants.peers_dir, &mut Compiled::new(), failures)
+    session::compile(libraries, sources, &args.participants.places.peers_dir, &mut Compiled::new(), failures)
 }
 
 /// The last words on the terminal.

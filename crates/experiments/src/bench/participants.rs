@@ -11,6 +11,44 @@ use super::sweep;
 use crate::error::BenchError;
 use crate::harness::folder::Folder;
 
+/// Options about where files lie.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlaceArgs {
+    /// Where Heddle is installed, if this program does not lie beside it.
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+    /// The folder of the benchmark's C sources, bench/; tests/ lies beside it.
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+    /// The folder in which other libraries are installed and programs are compiled.
+    #[arg(long, value_name = "DIR", default_value = ".peers")]
+    pub(crate) peers_dir: PathBuf,
+}
+
+impl PlaceArgs {
+    /// Where Heddle is installed, if that was given.
+    pub(crate) fn prefix(&self) -> Option<&Path> {
+        self.prefix.as_deref()
+    }
+
+    /// The folder of the benchmark's C sources.
+    ///
+    /// # Errors
+    ///
+    /// See [`compile::sources`].
+    pub(crate) fn sources(&self) -> Result<PathBuf, BenchError> {
+        compile::sources(self.sources.as_deref())
+    }
+
+    /// These libraries, installed where they are not yet.
+    pub(crate) fn prepared<'a>(
+        &'a self,
+        peers: impl Iterator<Item = Peer> + 'a,
+    ) -> impl Iterator<Item = Prepared> + 'a {
+        peers.map(|peer| peer.prepare(&self.peers_dir).map_err(|error| (peer.name().to_owned(), error)))
+    }
+}
+
 /// Options that `heddle bench` and `heddle bench instructions` share. Each sets its default for `--peers`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParticipantArgs {
@@ -25,15 +63,8 @@ pub(crate) struct ParticipantArgs {
     /// "all" stands for all models in Heddle's form.
     #[arg(long, alias = "heddle-models", value_delimiter = ',', value_name = "MODEL")]
     models: Vec<String>,
-    /// Where Heddle is installed, if this program does not lie beside it.
-    #[arg(long, value_name = "DIR")]
-    prefix: Option<PathBuf>,
-    /// The folder of the benchmark's C sources, bench/; tests/ lies beside it.
-    #[arg(long, value_name = "DIR")]
-    sources: Option<PathBuf>,
-    /// The folder in which other libraries are installed and programs are compiled.
-    #[arg(long, value_name = "DIR", default_value = ".peers")]
-    pub(crate) peers_dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) places: PlaceArgs,
     /// The folder for the results (default: results/BENCHMARK-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -47,9 +78,7 @@ impl ParticipantArgs {
 
     /// The same, installed where they are not yet.
     pub(crate) fn prepared_peers(&self) -> impl Iterator<Item = Prepared> + '_ {
-        let prepare =
-            |peer: Peer| peer.prepare(&self.peers_dir).map_err(|error| (peer.name().to_owned(), error));
-        self.peers().map(prepare)
+        self.places.prepared(self.peers())
     }
 
     /// Heddle with its defaults and under each chosen model; all report the performance variables `pvars`.
@@ -58,7 +87,7 @@ impl ParticipantArgs {
     ///
     /// See [`Library::heddle`].
     pub(crate) fn heddle(&self, pvars: &[String]) -> Result<Vec<Library>, BenchError> {
-        Library::heddle(self.prefix.as_deref(), &self.models, pvars)
+        Library::heddle(self.places.prefix(), &self.models, pvars)
     }
 
     /// The same with `systems` as models, before those of the command line.
@@ -67,21 +96,12 @@ impl ParticipantArgs {
     ///
     /// See [`Library::heddle`].
     pub(crate) fn heddle_as(&self, systems: &[String], pvars: &[String]) -> Result<Vec<Library>, BenchError> {
-        Library::heddle(self.prefix.as_deref(), &[systems, &self.models].concat(), pvars)
-    }
-
-    /// The folder of the benchmark's C sources.
-    ///
-    /// # Errors
-    ///
-    /// See [`compile::sources`].
-    pub(crate) fn sources(&self) -> Result<PathBuf, BenchError> {
-        compile::sources(self.sources.as_deref())
+        Library::heddle(self.places.prefix(), &[systems, &self.models].concat(), pvars)
     }
 
     /// The Fortran program, whose sources lie beside those of the C programs.
     pub(crate) fn sweep(&self, sources: &Path) -> sweep::Program {
-        sweep::Program::new(self.prefix.as_deref(), sources, &self.peers_dir.join("programs"))
+        sweep::Program::new(self.places.prefix(), sources, &self.places.peers_dir.join("programs"))
     }
 
     /// Creates the folder for the results of the benchmark `name`, which began at `started`.

@@ -34,7 +34,10 @@ impl Remains {
     pub(crate) fn watch(number: u64) -> Self {
         // If the kernel does not support this, init adopts orphans as usual.
         let _ = set_child_subreaper(true);
-        Self { mark: format!("{}-{number}", process::id()), files_before: shared_files().collect() }
+        // Always of the same length: a program's stack begins below its environment, and the lab prints the
+        // same digits only if all memory is where it was.
+        let mark = format!("{:010}-{number:06}", process::id());
+        Self { mark, files_before: shared_files().collect() }
     }
 
     /// The environment variable that holds the mark.

@@ -128,7 +128,8 @@ impl Benchmark for Session<'_> {
             Ok(program) => program,
             Err(why) => return Ok(Outcome::Failed(why)),
         };
-        let Run { ending, lines, load } = self.runner.run(library, program, case, &self.effort)?;
+        let Run { ending, lines, load } =
+            self.runner.run(library, program, case, &self.effort, round.into())?;
         let found = lines.len();
         self.results.measurements.extend(lines.into_iter().map(|line| Measurement {
             library: library.name.clone(),

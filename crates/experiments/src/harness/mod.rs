@@ -10,12 +10,14 @@
 //! | `record` | what every record says of its run |
 //! | `folder` | the files of a run, and its exit status |
 //! | `machine`, `commit` | on what was measured, and what |
+//! | `lab` | a simulated machine in place of this one |
 //! | `options` | options of the command line |
 
 pub(crate) mod alternation;
 pub(crate) mod commit;
 pub(crate) mod folder;
 pub(crate) mod interrupts;
+pub(crate) mod lab;
 pub(crate) mod load;
 pub(crate) mod machine;
 pub(crate) mod options;

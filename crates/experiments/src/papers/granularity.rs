@@ -39,7 +39,7 @@ const NULL_RATE: View = rate("procnull", "send", "Fig. 3: sends a second to MPI_
 const NULL_WAIT: View = NULL_RATE.showing("Fig. 4: waiting for a mutex (ns a send)", WAITED);
 const BLOCKING_RATE: View = rate("senders", "send", "Fig. 5: blocking sends a second");
 const BLOCKING_WAIT: View = BLOCKING_RATE.showing("Fig. 6: waiting for a mutex (ns a send)", WAITED);
-const NONBLOCKING_RATE: View = rate("senders", "isend", "Fig. 7: nonblocking sends a second");
+pub(super) const NONBLOCKING_RATE: View = rate("senders", "isend", "Fig. 7: nonblocking sends a second");
 const NONBLOCKING_WAIT: View = NONBLOCKING_RATE.showing("Fig. 8: waiting for a mutex (ns a send)", WAITED);
 const COUNTS: Quantity = Quantity::Further(ACQUISITIONS, 1.0);
 const NULL_COUNT: View = NULL_RATE.showing("Table 1: acquisitions a send to MPI_PROC_NULL", COUNTS);
@@ -56,10 +56,15 @@ fn to_nobody(points: &Points) -> Vec<Case> {
 
 fn to_receivers(points: &Points, op: &'static str) -> Vec<Case> {
     let of = |&n: &u32| {
-        let case = Case::new(Subject::Senders, n + 1, &[0]).op(op);
-        [case.clone().threads(n, Comms::Shared), Case { ranks: 2 * n, ..case }]
+        let processes = Case::new(Subject::Senders, 2 * n, &[0]).op(op);
+        [to_receivers_of(n, op), processes]
     };
     points.threads.iter().flat_map(of).collect()
+}
+
+/// The threads of one process, each of which sends to a process of its own.
+pub(super) fn to_receivers_of(threads: u32, op: &'static str) -> Case {
+    Case::new(Subject::Senders, threads + 1, &[0]).op(op).threads(threads, Comms::Shared)
 }
 
 /// The experiments, in the paper's order.

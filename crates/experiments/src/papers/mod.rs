@@ -19,6 +19,7 @@ mod results;
 mod run;
 mod simulation;
 mod system;
+mod validation;
 mod view;
 mod within;
 
@@ -36,6 +37,7 @@ use crate::harness::machine::Machine;
 use experiment::{Experiment, Paper, Points};
 use results::PaperResults;
 use run::PaperRun;
+pub use validation::{ValidationArgs, validate};
 
 /// The help of `--rounds`.
 const ROUNDS: &str = "Rounds over all systems; from 6 on, medians have an interval of 95 % confidence";
@@ -135,13 +137,13 @@ pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
     eprintln!("{}", machine.sentence());
     let mut run = PaperRun {
         args: &args.participants,
-        sources: args.participants.sources()?,
+        sources: args.participants.places.sources()?,
         points: args.points(&machine),
         effort: args.effort(),
         machine,
         started,
         compiled: Compiled::new(),
-        runner: Runner::new(args.lengths.timeout())?,
+        runner: Runner::new(args.lengths.timeout(), None)?,
     };
     let mut all: Vec<(&Experiment, PaperResults)> = Vec::new();
     let mut complete = true;

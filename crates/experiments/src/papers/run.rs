@@ -47,7 +47,7 @@ impl PaperRun<'_> {
             session::compile(
                 libraries,
                 &self.sources,
-                &self.args.peers_dir,
+                &self.args.places.peers_dir,
                 &mut self.compiled,
                 &mut failures,
             )?

@@ -4,7 +4,7 @@ mod completion;
 mod programs;
 mod regimes;
 mod rma;
-mod systems;
+pub(super) mod systems;
 
 use super::experiment::Experiment;
 

@@ -37,16 +37,16 @@ pub(super) const P_HMCS_HMCS_SYSTEM: System =
     paper(P_HMCS_HMCS, "topc2019-p-hmcs-mcs+ARBITRATION=p-strict-hmcs-strict-hmcs");
 
 /// The paper's size of messages.
-pub(super) const BYTES: [u64; 1] = [64];
+pub(in crate::papers) const BYTES: [u64; 1] = [64];
 
-pub(super) const LATENCY: View = View {
+pub(in crate::papers) const LATENCY: View = View {
     title: "Figs. 2b, 7b: latency one way (us)",
     bench: "clients",
     op: "isend",
     shows: Quantity::OneWayUs,
     along: Along::Threads,
 };
-pub(super) const RATE: View = View {
+pub(in crate::papers) const RATE: View = View {
     title: "Fig. 7a: messages a second",
     bench: "rate",
     op: "isend",
@@ -58,11 +58,11 @@ pub(super) const NOTE: &str = "The paper has nodes of 44 cores and 88 hardware t
      processes; here both are on one machine. The efficiency of a path is the part of its entries that created, \
      completed or freed a request.";
 
-pub(super) fn clients(n: u32, sizes: &[u64]) -> Case {
+pub(in crate::papers) fn clients(n: u32, sizes: &[u64]) -> Case {
     Case::new(Subject::Clients, 2, sizes).threads(n, Comms::Shared)
 }
 
-pub(super) fn rate(n: u32, sizes: &[u64]) -> Case {
+pub(in crate::papers) fn rate(n: u32, sizes: &[u64]) -> Case {
     Case::new(Subject::Rate, 2, sizes).threads(n, Comms::Shared)
 }
 
