@@ -4,9 +4,7 @@
     run.py BUILD_DIR               compare with budget.json
     run.py BUILD_DIR --update      write the figures into budget.json, each the median of three seeds
 
-1. Laws: a ping of two cores takes four transfers of a line; loads whose addresses are known overlap; the same command prints the same digits twice; of the textbook's locks,
-   test-and-set collapses with more threads, the ticket lock falls, MCS is flat; a program sees the
-   machine's cores; the report names the function that fights for a lock; a lab that is interrupted or killed leaves nothing behind.
+1. Laws, which docs/lab.md lists: what is known of any such machine.
 2. Figures: what mtbench finds on a simulated machine, by model and number of threads. A figure that is worse than the table's by more
    than `tolerance_percent` fails; one that is better by more asks for an update.
 
@@ -138,6 +136,13 @@ def nothing_stays(lab, bench):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def launcher_answers(lab, talk):
+    """The machine waits for its launcher, however long that computes, and for the messages between both."""
+    for milliseconds in (0, 3):
+        in_vain = int(lab.run("xeon-16", HERE / "launcher" / "mpirun", talk, milliseconds)[0])
+        assert in_vain == 0, f"a rank polled {in_vain} times for answers that a launcher gives after {milliseconds} ms"
+
+
 def await_until(is_so, otherwise):
     """Looks again and again, for a minute."""
     for _ in range(600):
@@ -174,9 +179,11 @@ def main():
     ping = lab.compile(["cc"], "ping", HERE / "ping.c")
     loads = lab.compile(["cc"], "loads", HERE / "loads.c")
     locks = lab.compile(["cc"], "locks", HERE / "locks.c")
+    talk = lab.compile(["cc"], "talk", HERE / "talk.c")
     bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
     failed = []
-    laws = [(pings, ping), (loads_under_way, loads), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench)]
+    laws = [(pings, ping), (loads_under_way, loads), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench),
+            (launcher_answers, talk)]  # fmt: skip
     for law, program in laws:
         try:
             law(lab, program)

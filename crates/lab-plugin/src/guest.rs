@@ -64,6 +64,8 @@ pub(crate) struct Process {
     pub(crate) folder: Option<PathBuf>,
     /// Random bytes handed out so far.
     pub(crate) drawn: u64,
+    /// It is the child of a fork, on a machine of its own without a supervisor.
+    pub(crate) is_alone: bool,
 }
 
 static CURRENT: AtomicPtr<Guest> = AtomicPtr::new(ptr::null_mut());
@@ -80,7 +82,16 @@ pub(crate) fn begin(mapping: LabMemory, seed: u64, folder: Option<PathBuf>) {
     let lab = mapping.lab();
     // SAFETY: the pid cannot fail.
     let pid = unsafe { libc::getpid() };
-    let process = Process { lab, names: Mappings::new(lab, 0), number: 0, pid, seed, folder, drawn: 0 };
+    let process = Process {
+        lab,
+        names: Mappings::new(lab, 0),
+        number: 0,
+        pid,
+        seed,
+        folder,
+        drawn: 0,
+        is_alone: false,
+    };
     PROCESS.store(Box::into_raw(Box::new(process)), Release);
 }
 
@@ -216,6 +227,7 @@ pub(crate) fn be_alone(guest: &mut Guest) {
     // nobody else has.
     let (process, parents) = unsafe { process() };
     process.lab = mapping.lab();
+    process.is_alone = true;
     // SAFETY: the pid cannot fail.
     process.pid = unsafe { libc::getpid() };
     // SAFETY: mapped above.

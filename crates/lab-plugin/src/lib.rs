@@ -19,6 +19,7 @@
 //! | `report` | where the time went, for `heddle lab --hot` |
 //! | `share` | the library's first deeds |
 //! | `redirect` | ranks are started on the machine |
+//! | `sockets` | messages between ranks and launchers leave at once |
 
 mod blocks;
 mod callbacks;
@@ -30,6 +31,7 @@ mod qemu;
 mod redirect;
 mod report;
 mod share;
+mod sockets;
 mod system_calls;
 mod translate;
 

@@ -49,8 +49,8 @@ pub(crate) unsafe extern "C" fn on_call(
     let is_done = time::before(&mut running, number)
         || futex::before(&mut running, number)
         || cores::before(&mut running, number)
-        || life::before(&mut running, number)
-        || waits::before(&mut running, number);
+        || waits::before(&mut running, number)
+        || life::before(&mut running, number);
     if !is_done {
         let price = running.lab.costs.system_call;
         running.pay(price);

@@ -12,6 +12,12 @@ impl Running<'_> {
         self.guest.call.arguments[index]
     }
 
+    /// Something outside may have to do because of the call: until all outside is still again, nobody may ask
+    /// a descriptor whether it is ready.
+    pub(super) fn stir(&mut self) {
+        self.lab.stirred = u32::from(!self.process.is_alone);
+    }
+
     /// The program gets `result` for the call, whatever the host says.
     pub(super) fn answer(&mut self, result: i64) {
         self.guest.answer = Some(result);

@@ -1,7 +1,8 @@
 //! Calls that may wait for something outside of the machine: input, connections, processes that end.
 //!
 //! The thread waits on the machine until the call would return at once; then the host makes it. Where the
-//! call has a time limit that is over, the host is given nothing to wait for.
+//! call has a time limit that is over, the host is given nothing to wait for. A call that does not wait has
+//! the limit 0: it looks once all outside is still, so its answer does not depend on how fast that is.
 
 use super::program::{read, write};
 use super::time;
@@ -12,13 +13,19 @@ use std::ptr;
 
 /// True if the call was one that may wait.
 pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
-    let Some(wait) = Wait::of(running, number) else { return false };
+    let Some(wait) = Wait::of(running, number) else {
+        running.stir();
+        return false;
+    };
     let price = running.lab.costs.system_call;
     running.pay(price);
     let deadline = wait.deadline(running);
-    let ended = running.guest.thread.wait_outside(running.lab, deadline, || wait.has_come());
-    if ended == Ended::TimeOver {
-        wait.hurry(running);
+    let mut is_still = running.lab.stirred == 0;
+    let has_come = || std::mem::replace(&mut is_still, true) && wait.has_come();
+    match running.guest.thread.wait_outside(running.lab, deadline, has_come) {
+        Ended::TimeOver => wait.hurry(running),
+        Ended::Come if wait.moves_data() => running.stir(),
+        Ended::Come => {}
     }
     true
 }
@@ -26,8 +33,8 @@ pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
 /// The event that a call waits for.
 #[derive(Debug)]
 enum Wait {
-    /// A descriptor, for these events.
-    Descriptor(i32, i16),
+    /// A descriptor, for these events. No time limit: until they come.
+    Descriptor(i32, i16, Option<Limit>),
     /// `poll`: the list, and how long in milliseconds, or where the time is.
     Poll { list: u64, count: u64, limit: Limit },
     /// `select`: how many descriptors, the three sets, and where the time is.
@@ -48,20 +55,24 @@ enum Limit {
 impl Wait {
     fn of(running: &Running<'_>, number: i64) -> Option<Self> {
         let [a0, a1, a2, a3, a4, _] = running.guest.call.arguments;
-        let descriptor = |events| {
+        let is_patient = |flags: u64| {
             // SAFETY: it asks for flags.
-            let flags = unsafe { libc::fcntl(a0 as i32, libc::F_GETFL) };
-            (flags >= 0 && flags & libc::O_NONBLOCK == 0).then_some(Self::Descriptor(a0 as i32, events))
+            let open = unsafe { libc::fcntl(a0 as i32, libc::F_GETFL) };
+            let may_wait = open >= 0 && !is_file(a0 as i32);
+            may_wait.then_some(open & libc::O_NONBLOCK == 0 && flags as i32 & libc::MSG_DONTWAIT == 0)
         };
+        let input = |flags| {
+            let limit = if is_patient(flags)? { None } else { Some(Limit::Milliseconds(0)) };
+            Some(Self::Descriptor(a0 as i32, libc::POLLIN, limit))
+        };
+        let output = |flags| is_patient(flags)?.then_some(Self::Descriptor(a0 as i32, libc::POLLOUT, None));
         match number {
-            libc::SYS_read | libc::SYS_readv | libc::SYS_accept | libc::SYS_accept4 => {
-                descriptor(libc::POLLIN)
-            }
-            libc::SYS_recvfrom if a3 as i32 & libc::MSG_DONTWAIT == 0 => descriptor(libc::POLLIN),
-            libc::SYS_recvmsg if a2 as i32 & libc::MSG_DONTWAIT == 0 => descriptor(libc::POLLIN),
-            libc::SYS_write | libc::SYS_writev => descriptor(libc::POLLOUT),
-            libc::SYS_sendto if a3 as i32 & libc::MSG_DONTWAIT == 0 => descriptor(libc::POLLOUT),
-            libc::SYS_sendmsg if a2 as i32 & libc::MSG_DONTWAIT == 0 => descriptor(libc::POLLOUT),
+            libc::SYS_read | libc::SYS_readv | libc::SYS_accept | libc::SYS_accept4 => input(0),
+            libc::SYS_recvfrom => input(a3),
+            libc::SYS_recvmsg => input(a2),
+            libc::SYS_write | libc::SYS_writev => output(0),
+            libc::SYS_sendto => output(a3),
+            libc::SYS_sendmsg => output(a2),
             libc::SYS_poll => Some(Self::Poll { list: a0, count: a1, limit: Limit::Milliseconds(a2 as i32) }),
             libc::SYS_ppoll => Some(Self::Poll { list: a0, count: a1, limit: Limit::Timespec(a2) }),
             libc::SYS_select => {
@@ -89,8 +100,14 @@ impl Wait {
     fn limit(&self) -> Option<Limit> {
         match self {
             Self::Poll { limit, .. } | Self::Select { limit, .. } | Self::Epoll(_, limit) => Some(*limit),
-            Self::Descriptor(..) | Self::Child(..) => None,
+            Self::Descriptor(_, _, limit) => *limit,
+            Self::Child(..) => None,
         }
+    }
+
+    /// Whether the call gives or takes something, so that others may go on.
+    fn moves_data(&self) -> bool {
+        matches!(self, Self::Descriptor(..))
     }
 
     fn deadline(&self, running: &mut Running<'_>) -> u64 {
@@ -116,7 +133,7 @@ impl Wait {
             unsafe { libc::poll(list, count as libc::nfds_t, 0) != 0 }
         };
         match *self {
-            Self::Descriptor(number, events) => {
+            Self::Descriptor(number, events, _) => {
                 poll([libc::pollfd { fd: number, events, revents: 0 }].as_mut_ptr(), 1)
             }
             Self::Poll { list, count, .. } => {
@@ -175,6 +192,15 @@ impl Wait {
             }
         }
     }
+}
+
+/// Whether the descriptor is a file, which is always ready.
+fn is_file(descriptor: i32) -> bool {
+    // SAFETY: zeros are such a structure.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: it writes to `found`.
+    let result = unsafe { libc::fstat(descriptor, &raw mut found) };
+    result == 0 && found.st_mode & libc::S_IFMT == libc::S_IFREG
 }
 
 /// Keeps what the program has at `address`, until the call is over.

@@ -174,6 +174,7 @@ impl Supervisor<'_> {
         loop {
             let ended = self.child.try_wait()?;
             self.settle()?;
+            self.lab.stirred = 0;
             self.bury();
             self.admit();
             self.ask()?;

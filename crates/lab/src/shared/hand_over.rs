@@ -1,6 +1,6 @@
 //! The turn goes from thread to thread, and to the supervisor and back.
 
-use super::{NONE, NextHolder, SUPERVISOR, SharedLab, State};
+use super::{NEVER, NONE, NextHolder, SUPERVISOR, SharedLab, State};
 
 impl SharedLab {
     /// Hands the token to whoever is next, and comes back when it is `mine` again. True if another had it in
@@ -44,6 +44,7 @@ impl SharedLab {
     /// The supervisor asks no more.
     pub fn end_asking(&mut self) {
         self.asking = 0;
+        self.ask_before = NEVER;
     }
 
     /// Whether the supervisor asks.

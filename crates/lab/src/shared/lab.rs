@@ -97,6 +97,11 @@ pub struct SharedLab {
     pub(super) asking: u32,
     /// How many of them there are.
     pub outside: u32,
+    /// When they are asked at the latest, because something outside has got something to do.
+    pub(super) ask_before: u64,
+    /// 1 if a thread may have given something outside to do since all outside was still: what a descriptor
+    /// answers then depends on the host's time.
+    pub stirred: u32,
     /// How many slots have ever been used.
     pub used: u32,
     /// How many processes there have been.
@@ -142,6 +147,7 @@ impl SharedLab {
         self.slack = 20_000;
         self.seed = seed;
         self.clocks.fill(NEVER);
+        self.ask_before = NEVER;
         for core in &mut self.cores {
             core.running = NONE;
             core.first = NONE;

@@ -29,7 +29,12 @@ impl SharedLab {
     #[must_use]
     pub fn due(&self) -> u64 {
         let earliest = self.earliest().map_or(NEVER, |(_, clock)| clock);
-        if self.outside > 0 { earliest.min(self.asked + ASK_EVERY) } else { earliest }
+        if self.outside > 0 { earliest.min(self.ask_at()) } else { earliest }
+    }
+
+    /// When those that wait for something outside are asked next.
+    fn ask_at(&self) -> u64 {
+        (self.asked + ASK_EVERY).min(self.ask_before)
     }
 
     /// Whether something is [`due`](Self::due) more than `ahead` before `clock`.
@@ -43,8 +48,8 @@ impl SharedLab {
     pub fn next(&mut self, may_ask: bool) -> NextHolder {
         loop {
             let earliest = self.earliest();
-            let ask_at = self.asked + ASK_EVERY;
-            if may_ask && self.outside > 0 && earliest.is_none_or(|(_, clock)| clock >= ask_at) {
+            let is_due = |(_, clock)| clock >= self.ask_at();
+            if may_ask && self.outside > 0 && earliest.is_none_or(is_due) {
                 return NextHolder::Supervisor;
             }
             let Some((slot, clock)) = earliest else { return NextHolder::Supervisor };

@@ -75,10 +75,14 @@ impl SharedLab {
         thread.since = at;
     }
 
-    /// The thread in `slot` waits from `at` on for something outside, or until `deadline`.
+    /// The thread in `slot` waits from `at` on for something outside, or until `deadline`. If something
+    /// outside was given to do, it is asked as soon as no other thread is behind it.
     pub fn wait_outside(&mut self, slot: u32, at: u64, deadline: u64) {
         if self.outside == 0 {
             self.asked = self.asked.max(at);
+        }
+        if self.stirred != 0 {
+            self.ask_before = self.ask_before.min(at);
         }
         self.leave_core(slot, State::Outside, at);
         self.clocks[slot as usize] = deadline;
@@ -225,6 +229,20 @@ mod tests {
         lab.asked = START + 79_000_000;
         assert_eq!(lab.next(true), NextHolder::Thread(waits), "its time is over");
         assert_eq!((lab.clocks[waits as usize], lab.outside), (START + 80_000_000, 0));
+        check_whole(&lab);
+    }
+
+    #[test]
+    fn who_has_stirred_something_outside_is_asked_before_its_time_is_over() {
+        let mut lab = ByHand::new(1, 1, 2);
+        let [looks, runs] = [0; 2].map(|_| lab.thread(0, START));
+        lab.stirred = 1;
+        lab.wait_outside(looks, START + 1000, START + 1000);
+        lab.clocks[runs as usize] = START + 999;
+        assert_eq!(lab.next(true), NextHolder::Thread(runs), "one is behind");
+        lab.clocks[runs as usize] = START + 1000;
+        assert_eq!(lab.next(true), NextHolder::Supervisor);
+        assert_eq!(lab.due(), START + 1000);
         check_whole(&lab);
     }
 
