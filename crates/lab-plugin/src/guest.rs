@@ -150,7 +150,7 @@ pub(crate) fn back(guest: &mut Guest) {
 #[inline(never)]
 pub(crate) fn arrive(vcpu: u32) {
     let is_first = CURRENT.load(Relaxed).is_null();
-    let slot = if is_first { arrive_as_process() } else { arrive_as_thread() };
+    let (slot, tid_address) = if is_first { (arrive_as_process(), 0) } else { arrive_as_thread() };
     // SAFETY: what is read here was written before this thread came in; `begin` only waits, until it has
     // the token.
     let (process, lab) = unsafe { process() };
@@ -160,7 +160,7 @@ pub(crate) fn arrive(vcpu: u32) {
         registers: ptr::null_mut(),
         is_timestamp_due: false,
         answer: None,
-        tid_address: TID_ADDRESS.swap(0, Relaxed),
+        tid_address,
         restartable: 0,
         call: Call::default(),
         used: Box::new([(0, 0); 64]),
@@ -184,16 +184,19 @@ fn arrive_as_process() -> u32 {
     slot
 }
 
-fn arrive_as_thread() -> u32 {
+/// Its slot, and the word that it clears when it ends.
+fn arrive_as_thread() -> (u32, u64) {
     DOOR.store(1, Release);
     futex::wake(&DOOR, 1, Scope::Process);
     loop {
         match DOOR.load(Acquire) {
             1 => _ = futex::wait(&DOOR, 1, None, Scope::Process),
             word => {
+                // Behind the door the parent goes on, and may name the word of its next thread.
+                let tid_address = TID_ADDRESS.swap(0, Relaxed);
                 DOOR.store(0, Release);
                 futex::wake(&DOOR, 1, Scope::Process);
-                return word - 2;
+                return (word - 2, tid_address);
             }
         }
     }
