@@ -44,9 +44,12 @@ class Lab:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def compile(self, compiler, name, *sources):
-        """NAME from SOURCES, put in its place by a rename."""
+        """NAME from SOURCES and Heddle's locks, put in its place by a rename."""
         made = self.folder / f"{name}.{os.getpid()}"
-        subprocess.run([*compiler, "-std=c11", "-O2", "-g", "-pthread", *map(str, sources), "-o", str(made), "-lm"], check=True)
+        library = self.build / "lib"
+        locks = [f"-I{self.build / 'include'}", f"-L{library}", f"-Wl,-rpath,{library}", "-Wl,--as-needed", "-lheddle_sync"]
+        options = ["-std=c11", "-O2", "-g", "-pthread"]
+        subprocess.run([*compiler, *options, *map(str, sources), "-o", str(made), *locks, "-lm"], check=True)
         made.rename(self.folder / name)
         return str(self.folder / name)
 
@@ -105,6 +108,25 @@ def known_locks(lab, locks):
     assert found["tas"][1] > 2.5 * found["tas"][0], f"test-and-set does not collapse: {text}"
     assert found["ticket"][1] > 1.1 * found["ticket"][0], f"the ticket lock does not fall: {text}"
     assert found["mcs"][1] < 1.1 * found["mcs"][0], f"MCS is not flat: {text}"
+
+
+def levels_pay(lab, locks):
+    """With threads on both sockets HMCS beats MCS; on one socket it does not."""
+    for threads, place, least, most in [(16, "spread", 1.4, 2), (44, "spread", 1.4, 2), (16, "packed", 0.9, 1.1)]:
+        mcs, hmcs = (float(lab.run("haswell-88", locks, kind, threads, place, 10)[0]) for kind in ("mcs", "hmcs"))
+        assert least <= mcs / hmcs <= most, f"{threads} threads, {place}: MCS takes {mcs} ns, HMCS {hmcs}"
+
+
+def too_few_cores(lab, locks):
+    """With twice as many threads as cores strict queues collapse. A lock that parks, one that yields, and Heddle's queue, which lets a
+    running thread come again, do not."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = pathlib.Path(folder) / "short-slices"
+        machine.write_text('base = "2x4"\n[costs]\nslice = 1000000\n')
+        for kinds, least, most in [(("ticket", "mcs"), 3, 10), (("pthread", "tas-yield", "heddle:mcs"), 0, 2)]:
+            for kind in kinds:
+                enough, few = (float(lab.run(machine, locks, kind, *size)[0]) for size in ((8, "free", 1, 500), (16, "free", 1, 4000)))
+                assert least <= few / enough <= most, f"{kind}: {enough} ns with a core for each thread, {few} with half of one"
 
 
 def own_cores(lab, _):
@@ -183,7 +205,7 @@ def main():
     bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
     failed = []
     laws = [(pings, ping), (loads_under_way, loads), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench),
-            (launcher_answers, talk)]  # fmt: skip
+            (launcher_answers, talk), (levels_pay, locks), (too_few_cores, locks)]  # fmt: skip
     for law, program in laws:
         try:
             law(lab, program)
