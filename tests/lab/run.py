@@ -129,6 +129,16 @@ def too_few_cores(lab, locks):
                 assert least <= few / enough <= most, f"{kind}: {enough} ns with a core for each thread, {few} with half of one"
 
 
+def copies_cost(lab, copies):
+    """A copy in cache or from memory costs a line's way, as the prefetcher leaves it, and its instructions."""
+    for machine, other, own, stream in [("xeon-16", 1, 4, 5.3), ("haswell-88", 1, 4.5, 5.3), ("haswell-88", 44, 4.5, 5.3)]:
+        found = [float(figure) for figure in lab.run(machine, copies, other)[0].split()]
+        for what, took, least, most in zip(
+            ("another core's 64 KiB", "own 64 KiB", "8 MiB from memory"), found, (stream, own, stream), (stream + own, 2 * own, stream + own)
+        ):
+            assert least <= took <= most + 3, f"{machine}, core {other}, {what}: {took} ns per line, not {least} to {most + 3}"
+
+
 def own_cores(lab, _):
     """A program sees the machine's cores."""
     assert lab.run("haswell-88", "nproc")[0] == "88\n"
@@ -202,10 +212,11 @@ def main():
     loads = lab.compile(["cc"], "loads", HERE / "loads.c")
     locks = lab.compile(["cc"], "locks", HERE / "locks.c")
     talk = lab.compile(["cc"], "talk", HERE / "talk.c")
+    copies = lab.compile(["cc"], "copies", HERE / "copies.c")
     bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
     failed = []
     laws = [(pings, ping), (loads_under_way, loads), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench),
-            (launcher_answers, talk), (levels_pay, locks), (too_few_cores, locks)]  # fmt: skip
+            (launcher_answers, talk), (levels_pay, locks), (too_few_cores, locks), (copies_cost, copies)]  # fmt: skip
     for law, program in laws:
         try:
             law(lab, program)
