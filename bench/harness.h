@@ -126,6 +126,7 @@ struct subject {
     void (*finish)(struct worker *w);
     /* Turns a repetition's sums over all measuring workers into the reported value. */
     double (*value)(const struct bench *b, double units, double busy_ns, double interval_ns);
+    bool one_team;      /* of rank 0; the other ranks have one worker */
     bool half_measures; /* the lower half of the ranks measures, else rank 0 alone */
     bool all_measure;   /* all ranks measure */
     /* For subjects with another course than repetitions (start-up): replaces all of the above. */

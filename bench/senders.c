@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum role { SENDER, RECEIVER, NEITHER };
+enum role { SENDER, RECEIVER };
 
 struct state {
     unsigned char *bytes; /* one buffer per message of the window */
@@ -31,7 +31,7 @@ static enum role role_of(const struct worker *w, int *pair, int *peer) {
     }
     *pair = b->rank == 0 ? w->id : b->rank - 1;
     *peer = b->rank == 0 ? w->id + 1 : 0;
-    return b->rank == 0 ? SENDER : w->id == 0 ? RECEIVER : NEITHER;
+    return b->rank == 0 ? SENDER : RECEIVER;
 }
 
 static void prepare(struct worker *w) {
@@ -100,7 +100,7 @@ static void repeat(struct worker *w) {
         send_runs(w);
         return;
     }
-    if (s->role == RECEIVER) receive_runs(w);
+    receive_runs(w);
     w->meter.busy_ns = -1;
 }
 
@@ -130,5 +130,6 @@ const struct subject subject_senders = {
     .repeat = repeat,
     .finish = finish,
     .value = units_a_second,
+    .one_team = true,
     .all_measure = true,
 };

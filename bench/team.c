@@ -137,11 +137,11 @@ static void times_free(struct bench *b) {
 }
 
 void measure(struct bench *b) {
-    int threads = b->opt.threads;
+    int threads = b->opt.threads, team = b->subject->one_team && b->rank > 0 ? 1 : threads;
     pthread_t ids[MAX_THREADS];
     pthread_mutex_init(&b->gate.lock, NULL);
     pthread_cond_init(&b->gate.opened, NULL);
-    b->gate.members = threads;
+    b->gate.members = team;
     b->gate.waiting = 0;
     b->wrong_bytes = 0;
     b->more_count = 0;
@@ -151,6 +151,8 @@ void measure(struct bench *b) {
     for (int t = 0; t < threads; t++)
         b->workers[t] = (struct worker){
             .bench = b, .id = t, .comm = b->comms[t], .tag = tag_of(b, t), .other_tag = OTHER_TAGS + tag_of(b, t)};
+    /* Those that are not made measure nothing. */
+    for (int t = team; t < threads; t++) b->workers[t].meter.busy_ns = -1;
     times_new(b);
     if (b->subject->open) b->subject->open(b);
     struct pvars *pvars = pvars_open(b);
@@ -158,13 +160,13 @@ void measure(struct bench *b) {
     int64_t began_ns = now_ns();
     double computed = beside_units();
     /* The main thread is worker 0, so that one thread is right at every thread level. */
-    for (int t = 1; t < threads; t++)
+    for (int t = 1; t < team; t++)
         if (pthread_create(&ids[t], NULL, work, &b->workers[t]) != 0) {
             fprintf(stderr, "mtbench: cannot create thread %d of %d\n", t + 1, threads);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     work(&b->workers[0]);
-    for (int t = 1; t < threads; t++) pthread_join(ids[t], NULL);
+    for (int t = 1; t < team; t++) pthread_join(ids[t], NULL);
     if (b->opt.beside_processes + b->opt.beside_threads > 0)
         add_figure(b, "computed", (beside_units() - computed) / (double)(now_ns() - began_ns) * 1e9);
     double all_units = 0;

@@ -8,7 +8,7 @@
 //! - A line serves one core after the other, in the order in which they asked.
 
 use super::Thread;
-use super::caches::{ENTRIES, Entry, LineNames, Site};
+use super::caches::{Entry, LineNames, Site, entry_of};
 use crate::shared::{Access, Foreseen, LineIndex, LineOrigin, SharedLab};
 use heddle_platform::atomic::Ordering::Relaxed;
 
@@ -27,7 +27,7 @@ impl Thread {
         site: &Site,
     ) {
         let number = address >> 6;
-        let entry = &self.entries[number as usize % ENTRIES];
+        let entry = &self.entries[entry_of(number)];
         if entry.line == number {
             let version = lab.version(entry.at);
             if entry.right == version | 1 {
@@ -63,7 +63,7 @@ impl Thread {
             return self.remember(lab, number, at, LineOrigin::Cores);
         }
         let mut fetch = lab.price(at, self.core, access);
-        if access != Access::Locked && fetch.origin != LineOrigin::Own && self.streams.follow(number) {
+        if access != Access::Locked && self.streams.follow(number) {
             fetch.cost = fetch.cost.min(lab.costs.stream);
             fetch.occupied = fetch.occupied.min(fetch.cost);
         } else if fetch.origin == LineOrigin::Cores && access == Access::Store && !site.is_met.load(Relaxed) {
@@ -155,7 +155,7 @@ impl Thread {
         site: &Site,
     ) -> Option<Foreseen> {
         let number = address >> 6;
-        let entry = self.entries[number as usize % ENTRIES];
+        let entry = self.entries[entry_of(number)];
         if entry.line == number && entry.right == lab.version(entry.at) | 1 {
             return None;
         }
@@ -184,7 +184,7 @@ impl Thread {
     fn remember(&mut self, lab: &mut SharedLab, number: u64, at: LineIndex, origin: LineOrigin) {
         let right = lab.right(at, self.core);
         let is_met = origin == LineOrigin::Cores;
-        self.entries[number as usize % ENTRIES] = Entry { line: number, at, right, is_met };
+        self.entries[entry_of(number)] = Entry { line: number, at, right, is_met };
         if is_met || right & 1 == 0 {
             lab.slots[self.slot as usize].polls.begin(at, self.clock);
         }

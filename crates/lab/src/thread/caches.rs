@@ -7,6 +7,13 @@ use heddle_platform::atomic::AtomicBool;
 /// As many lines as a first-level cache of 64 KiB.
 pub(super) const ENTRIES: usize = 1024;
 
+/// The place of a line's entry. Lines that are a multiple of 64 KiB apart have different ones: a copy's source and
+/// destination often are.
+#[inline(always)]
+pub(super) fn entry_of(line: u64) -> usize {
+    (line ^ line >> ENTRIES.trailing_zeros()) as usize % ENTRIES
+}
+
 /// LineNames of lines: the same for all processes that share one.
 pub trait LineNames {
     /// The name of the line at `address`, never 0.
