@@ -175,6 +175,18 @@ def launcher_answers(lab, talk):
         assert in_vain == 0, f"a rank polled {in_vain} times for answers that a launcher gives after {milliseconds} ms"
 
 
+def benchmarks_there(lab, _):
+    """`heddle bench` and `heddle papers` run on the lab's machine, and count its cores."""
+    heddle, machine = lab.build / "bin" / "heddle", ["--machine", "2x4", "--no-peers", "--peers-dir", lab.folder / "programs"]
+    for command, page in [(["papers", "combining", "queue", "--threads", "4"], "page.md"), (["bench", "latency"], "table.md")]:
+        with tempfile.TemporaryDirectory() as out:
+            done = subprocess.run([heddle, *command, *machine, "--out", out], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stderr}"
+            text = (pathlib.Path(out) / page).read_text()
+            assert "Simulated: 2x4, a machine of the lab with 2 sockets of 4 cores" in text, f"the page does not say so:\n{text}"
+            assert "not testable" not in done.stdout + text.split("## ")[1] and "Failed" not in text, text
+
+
 def await_until(is_so, otherwise):
     """Looks again and again, for a minute."""
     for _ in range(600):
@@ -216,7 +228,7 @@ def main():
     bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
     failed = []
     laws = [(pings, ping), (loads_under_way, loads), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench),
-            (launcher_answers, talk), (levels_pay, locks), (too_few_cores, locks), (copies_cost, copies)]  # fmt: skip
+            (launcher_answers, talk), (levels_pay, locks), (too_few_cores, locks), (copies_cost, copies), (benchmarks_there, None)]  # fmt: skip
     for law, program in laws:
         try:
             law(lab, program)

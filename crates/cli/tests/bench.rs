@@ -250,3 +250,43 @@ fn without_heddle_it_says_what_to_do() {
     assert!(said.contains("--prefix") && said.contains("make"), "{said}");
     assert!(!empty.path().join("out").exists());
 }
+
+#[test]
+fn the_lab_has_cases_for_the_cores_of_its_machine() {
+    let prefix = installation(GOOD);
+    let list = |arguments: &[&str]| {
+        let output = run(prefix.path(), &[&["--list", "--machine", "2x44"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    // `bench` asks for the cases of --quick.
+    let quick = list(&[]);
+    assert!(quick.contains("mtbench stall ") && !quick.contains("mtbench startup "), "{quick}");
+    assert!(!quick.contains("--beside-") && !quick.contains("-n 32 "), "{quick}");
+    let mut usual = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    usual.args(["bench", "--machine", "2x44", "--list", "self", "stall"]);
+    let listed = String::from_utf8(usual.output().expect("heddle starts").stdout).expect("a list");
+    assert_eq!(listed.matches("mtbench self --threads 88 ").count(), 1, "{listed}");
+    assert!(
+        listed.contains("mtbench stall "),
+        "a subject without cases of the lab has its usual ones: {listed}"
+    );
+}
+
+#[test]
+fn a_machine_that_nobody_knows_and_lengths_for_the_lab_alone_are_refused() {
+    let prefix = installation(GOOD);
+    let refused = |arguments: &[&str], what: &str| {
+        let output = run(prefix.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(what), "{said}");
+    };
+    refused(&["latency", "--machine", "haswell"], "no machine is called \"haswell\"");
+    refused(&["latency", "--seconds", "0.001"], "too short for a real machine");
+    refused(&["latency", "--host-core", "0"], "--machine");
+    refused(
+        &["startup", "--machine", "2x44"],
+        "left out: startup multiple 16 ranks: launchers run in real time",
+    );
+    assert!(!prefix.path().join("bin/calls").exists());
+}

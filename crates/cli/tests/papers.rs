@@ -107,6 +107,15 @@ fn simulated_locks_need_no_launch() {
     assert!(svg.contains("foMPI-Spin") && svg.contains("D-MCS") && svg.contains("RMA-MCS"));
 }
 
+#[test]
+fn the_network_s_locks_have_no_machine() {
+    let prefix = installation();
+    let output = papers(prefix.path(), &["rma-locks", "fig3", "--machine", "2x44"]);
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("leave --machine out"), "{said}");
+}
+
 /// Neither a launch nor a simulation: the queues are measured in the program's own process.
 #[test]
 fn an_interruption_ends_what_is_measured_in_the_process() {

@@ -36,6 +36,15 @@ pub(crate) struct Effort {
 /// Runs with repetitions of fewer seconds only try everything.
 pub(crate) const SHORT: f64 = 0.1;
 
+/// The shortest repetition of a real machine: those of the lab are shorter.
+pub(crate) const LEAST_SECONDS: f64 = 0.01;
+
+/// The most processes of a launch in the lab, of which each takes a second to start.
+pub(crate) const MOST_RANKS_IN_LAB: u32 = 17;
+
+/// The lengths in the lab. Nothing disturbs it, so one round is enough; a further one has another seed.
+pub(crate) const IN_LAB: Effort = Effort { rounds: 1, reps: 1, seconds: 0.001, warm: 0.0003 };
+
 impl Scale {
     /// The lengths used if the command line does not say otherwise.
     pub(crate) fn effort(self) -> Effort {
@@ -148,9 +157,9 @@ impl Case {
         Self { op, ..self }
     }
 
-    /// Seconds of a repetition in a run whose repetitions last `usual`.
+    /// Seconds of a repetition in a run whose repetitions last `usual`. In the lab all are short.
     pub(crate) fn seconds(&self, usual: f64) -> f64 {
-        self.subject.seconds().unwrap_or(usual)
+        self.subject.seconds().filter(|_| usual >= LEAST_SECONDS).unwrap_or(usual)
     }
 
     /// A short name for progress and failures.
@@ -181,6 +190,38 @@ impl Case {
             label.push_str(&format!(" beside {}", self.beside.name()));
         }
         label
+    }
+
+    /// Seconds that a launch takes in the lab on one core of an idle host, as a guess: processes are started
+    /// one after the other, and threads run one at a time.
+    pub(crate) fn seconds_in_lab(&self, effort: &Effort) -> f64 {
+        let threads = f64::from(self.ranks.max(self.threads + 1).max(self.ranks.min(2) * self.threads));
+        let milliseconds = 1e3 * (self.seconds(effort.seconds) + effort.warm) * f64::from(effort.reps);
+        // Each process sweeps a part of its own.
+        let sweeps = if self.subject == Subject::Sweep { 5.0 * f64::from(self.ranks) } else { 0.0 };
+        sweeps + 1.5 * f64::from(self.ranks) + 0.08 * threads * milliseconds * self.sizes.len() as f64
+    }
+
+    /// Why the lab cannot run it, if it cannot.
+    pub(crate) fn not_in_lab(&self) -> Option<&'static str> {
+        match (self.subject, self.beside) {
+            (Subject::Startup, _) => Some("launchers run in real time, and memory is that of qemu"),
+            (Subject::Idle, _) => Some("processor time is that of qemu"),
+            (_, Beside::Processes) => Some("processes without exec run beside the machine, not on it"),
+            (_, Beside::Threads) => Some("threads that never stop keep a process from its end there"),
+            _ if self.ranks > MOST_RANKS_IN_LAB => {
+                Some("the lab needs a minute and more to start its processes")
+            }
+            _ => None,
+        }
+    }
+
+    /// The cases that a run makes, and what it leaves out, with the reason: in the lab, what that cannot run.
+    pub(crate) fn partition(all: Vec<Self>, simulated: bool) -> (Vec<Self>, Vec<(String, String)>) {
+        let (kept, left_out): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|case| !simulated || case.not_in_lab().is_none());
+        let named = |case: &Self| Some((case.label(), case.not_in_lab()?.to_owned()));
+        (kept, left_out.iter().filter_map(named).collect())
     }
 
     /// The C program's command line, without the lengths.

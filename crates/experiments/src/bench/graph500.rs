@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::case::{Case, Effort, SHORT};
+use super::case::{Case, Effort, LEAST_SECONDS, SHORT};
 use super::record::{Key, Line};
 
 /// The logarithm of the number of vertices, and the searches in a launch: seconds on two cores.
@@ -11,9 +11,16 @@ const USUAL: (u32, u32) = (15, 16);
 /// The same where repetitions are shorter than [`SHORT`].
 const FEW: (u32, u32) = (12, 4);
 
+/// The same in the lab.
+const IN_LAB: (u32, u32) = (10, 2);
+
 /// The program's command line.
 pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
-    let (scale, searches) = if effort.seconds < SHORT { FEW } else { USUAL };
+    let (scale, searches) = match effort.seconds {
+        simulated if simulated < LEAST_SECONDS => IN_LAB,
+        short if short < SHORT => FEW,
+        _ => USUAL,
+    };
     let words = format!(
         "--scale {scale} --roots {searches} --threads {} --comms {} --no-progress --json -",
         case.threads,
@@ -58,10 +65,22 @@ pub(crate) fn line(output: &str) -> Option<Line> {
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use super::{arguments, line};
+    use crate::bench::case::{Case, Comms, Effort, IN_LAB};
+    use crate::bench::subject::Subject;
 
     const REPORT: &str = r#"{"library": "L 1", "ranks": 2, "threads": 4, "comms": "shared", "NBFS": 2, "validated": VALID,
         "harmonic_mean_TEPS": 2.5e7, "mpi_time_share": 0.25, "mpi_tests": 30, "messages": 10, "searches": []}"#;
+
+    #[test]
+    fn searches_are_small_in_the_lab() {
+        let case = Case::new(Subject::Graph500, 2, &[0]).threads(4, Comms::Shared);
+        let scale = |seconds| {
+            let words = arguments(&case, &Effort { seconds, ..IN_LAB });
+            words.iter().skip_while(|word| *word != "--scale").nth(1).cloned().expect("a scale")
+        };
+        assert_eq!([0.001, 0.01, 0.2].map(scale), ["10", "12", "15"]);
+    }
 
     #[test]
     fn a_report_becomes_a_line() {

@@ -59,6 +59,17 @@ pub(crate) struct Run {
     pub(crate) load: Load,
 }
 
+/// A command that is over.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// How it ended.
+    pub(crate) ending: Ending,
+    /// What it printed until then.
+    pub(crate) output: String,
+    /// The load by other programs meanwhile.
+    pub(crate) load: Load,
+}
+
 /// Runs launches one after the other.
 #[derive(Debug)]
 pub(crate) struct Runner {
@@ -114,27 +125,52 @@ impl Runner {
         effort: &Effort,
         seed: u64,
     ) -> Result<Run, BenchError> {
-        self.number += 1;
-        let remains = Remains::watch(self.number);
-        let mut command = match &self.lab {
-            Some(lab) => lab.command(&library.mpiexec, seed),
-            None => Command::new(&library.mpiexec),
-        };
+        let mut command = self.command(&library.mpiexec, seed);
         command
             .args(&library.launch_arguments)
             .args(["-n", &case.ranks.to_string()])
             .arg(program)
             .args(arguments(library, case, effort, self.lab.is_some()))
-            .envs(library.environment_of(case))
+            .envs(library.environment_of(case));
+        if case.subject == Subject::Startup {
+            command.args(["--launched", &monotonic_ns().to_string()]);
+        }
+        let Finished { ending, output, load } = self.finish(command)?;
+        let lines = match case.subject {
+            Subject::Graph500 => graph500::line(&output).into_iter().collect(),
+            Subject::Sweep => sweep::line(&output, case.op).into_iter().collect(),
+            _ => Line::parse_all(&output),
+        };
+        Ok(Run { ending, lines, load })
+    }
+
+    /// The lab, if launches are there.
+    pub(crate) fn lab(&self) -> Option<&Lab> {
+        self.lab.as_ref()
+    }
+
+    /// `program`, here or in the lab; its arguments are still to be added.
+    pub(crate) fn command(&self, program: &Path, seed: u64) -> Command {
+        match &self.lab {
+            Some(lab) => lab.command(program, seed),
+            None => Command::new(program),
+        }
+    }
+
+    /// Runs a command until it is over.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub(crate) fn finish(&mut self, mut command: Command) -> Result<Finished, BenchError> {
+        self.number += 1;
+        let remains = Remains::watch(self.number);
+        command
             .env(remains.variable(), remains.mark())
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        if case.subject == Subject::Startup {
-            command.args(["--launched", &monotonic_ns().to_string()]);
-        }
-
         let load = LoadMeter::start();
         let child = command.spawn().map_err(|source| BenchError::Start {
             program: command.get_program().display().to_string(),
@@ -167,27 +203,21 @@ impl Runner {
         let load = if self.lab.is_some() { Load::default() } else { load.finish() };
         remains.remove();
 
-        let (lines, ending) = match output {
+        let (output, ending) = match output {
             Some(Ok(output)) => {
-                let text = String::from_utf8_lossy(&output.stdout);
-                let lines = match case.subject {
-                    Subject::Graph500 => graph500::line(&text).into_iter().collect(),
-                    Subject::Sweep => sweep::line(&text, case.op).into_iter().collect(),
-                    _ => Line::parse_all(&text),
-                };
                 let ending = if output.status.success() {
                     Ending::Success
                 } else {
                     Ending::Failure(format!("{}: {}", output.status, tail(&output.stderr)))
                 };
-                (lines, ending)
+                (String::from_utf8_lossy(&output.stdout).into_owned(), ending)
             }
             Some(Err(error)) => {
-                (Vec::new(), Ending::Failure(format!("its output could not be read: {error}")))
+                (String::new(), Ending::Failure(format!("its output could not be read: {error}")))
             }
-            None => (Vec::new(), Ending::Failure("it did not end when it was killed".to_owned())),
+            None => (String::new(), Ending::Failure("it did not end when it was killed".to_owned())),
         };
-        Ok(Run { ending: cut_short.unwrap_or(ending), lines, load })
+        Ok(Finished { ending: cut_short.unwrap_or(ending), output, load })
     }
 
     /// Ends the launch: asks the launcher to end, then kills the processes that are left.

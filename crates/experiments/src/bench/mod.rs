@@ -33,8 +33,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use case::{Case, Scale};
-use cases::cases;
+use case::{Case, Effort, IN_LAB, Scale};
+use cases::{cases, cases_in_lab};
 use compile::Programs;
 use instructions::InstructionsArgs;
 use launch::Runner;
@@ -48,6 +48,7 @@ use subject::{Topic, topics};
 use crate::error::BenchError;
 use crate::harness::alternation::Failure;
 use crate::harness::folder::{exit_status, save};
+use crate::harness::lab::{Lab, MachineArgs, announce_lab};
 use crate::harness::machine::Machine;
 use crate::locks::{self, LocksArgs};
 use crate::report::target::{CheckResult, count};
@@ -63,7 +64,8 @@ pub struct BenchArgs {
     /// What to measure (default: everything).
     #[arg(value_name = "SUBJECT", value_parser = topics())]
     subjects: Vec<Topic>,
-    /// Only the cases of the targets, in short runs: a first impression in a few minutes.
+    /// Only the cases of the targets, in short runs: a first impression in a few minutes (with --machine in
+    /// an hour).
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// Every size, thread count and kind of communicator.
@@ -77,6 +79,8 @@ pub struct BenchArgs {
     /// Measure the other libraries alone.
     #[arg(long, alias = "only-peers", conflicts_with = "no_peers")]
     no_heddle: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
     /// Performance variables (MPI_T) of Heddle to report beside each figure, separated by commas: what each
     /// grows in rank 0 for a unit of its work.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -116,11 +120,27 @@ impl BenchArgs {
         }
     }
 
-    fn cases(&self) -> Vec<Case> {
-        let wanted = |case: &Case| {
-            self.subjects.is_empty() || self.subjects.iter().any(|topic| topic.holds(case.subject))
+    /// The cases, and what is left out. The lab has cases of its own unless a scale is asked for, and the
+    /// usual ones of other subjects that are.
+    fn cases(&self, lab: Option<&Lab>) -> (Vec<Case>, Vec<(String, String)>) {
+        let named = |case: &Case| self.subjects.iter().any(|topic| topic.holds(case.subject));
+        let all = match (lab, self.scale()) {
+            (Some(lab), Scale::Targets) => {
+                let mut all = cases_in_lab(lab.facts().cores as u32);
+                let lacks = |case: &Case| all.iter().all(|own| own.subject != case.subject);
+                let usual: Vec<Case> =
+                    cases(Scale::Targets).into_iter().filter(|case| named(case) && lacks(case)).collect();
+                all.extend(usual);
+                all
+            }
+            (_, scale) => cases(scale),
         };
-        cases(self.scale()).into_iter().filter(wanted).collect()
+        let wanted = all.into_iter().filter(|case| self.subjects.is_empty() || named(case));
+        Case::partition(wanted.collect(), lab.is_some())
+    }
+
+    fn effort(&self, simulated: bool) -> Result<Effort, BenchError> {
+        self.lengths.effort(if simulated { IN_LAB } else { self.scale().effort() }, simulated)
     }
 }
 
@@ -136,29 +156,41 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         Some(Other::Instructions(args)) => return instructions::run(args),
         None => {}
     }
-    let cases = args.cases();
+    let lab = args.machine.lab()?;
+    let simulated = lab.is_some();
+    let (cases, left_out) = args.cases(lab.as_ref());
+    for (case, why) in &left_out {
+        eprintln!("left out: {case}: {why}");
+    }
+    if cases.is_empty() && simulated {
+        return Err(BenchError::Options("the lab can run nothing of that".to_owned()));
+    }
     if args.list {
         for case in &cases {
             println!("-n {} mtbench {}", case.ranks, case.arguments().join(" "));
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let effort = args.effort(simulated)?;
     let sources = args.participants.places.sources()?;
     let started = SystemTime::now();
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;
     let folder = args.participants.folder("bench", started)?;
-    let results = Results::begin(
+    let mut results = Results::begin(
         started,
-        Machine::read(),
+        lab.as_ref().map_or_else(Machine::read, Lab::facts),
         libraries.iter().map(|pair| Participant::from(&pair.0)).collect(),
         failures,
     );
     eprintln!("{}", results.run.machine.sentence());
-    let effort = args.lengths.effort(args.scale().effort());
+    results.left_out = left_out;
+    if simulated {
+        announce(&cases, &libraries, &effort);
+    }
     let session = Session {
         effort,
-        runner: &mut Runner::new(args.lengths.timeout(), None)?,
+        runner: &mut Runner::new(args.lengths.timeout(simulated), lab)?,
         sweep: args.participants.sweep(&sources),
         results,
         conclude: |results| results.targets = targets::check(&results.summary),
@@ -175,6 +207,14 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     folder.announce();
     let met = count(&results.targets, CheckResult::Pass) == results.targets.len();
     Ok(exit_status(results.run.complete, met || !args.check))
+}
+
+/// Says how long a run in the lab takes.
+fn announce(cases: &[Case], libraries: &[(Library, Programs)], effort: &Effort) {
+    let taking = |case: &Case| libraries.iter().filter(|(library, _)| library.takes(case)).count();
+    let launches: usize = cases.iter().map(taking).sum::<usize>() * effort.rounds as usize;
+    let seconds: f64 = cases.iter().map(|case| taking(case) as f64 * case.seconds_in_lab(effort)).sum();
+    announce_lab(launches, seconds * f64::from(effort.rounds));
 }
 
 /// The libraries that can be measured, each with its compiled programs.

@@ -250,6 +250,9 @@ pub(crate) struct Results {
     pub(crate) measurements: Vec<Measurement>,
     /// The failed launches.
     pub(crate) failures: Vec<Failure>,
+    /// Cases that the lab cannot run, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<(String, String)>,
     /// Medians.
     pub(crate) summary: Vec<Row>,
     /// Targets, and whether they are met.
@@ -271,6 +274,7 @@ impl Results {
             libraries,
             measurements: Vec::new(),
             failures,
+            left_out: Vec::new(),
             summary: Vec::new(),
             targets: Vec::new(),
         }

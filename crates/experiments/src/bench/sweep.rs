@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::case::{Case, Effort, SHORT};
+use super::case::{Case, Effort, LEAST_SECONDS, SHORT};
 use super::command::finish;
 use super::compile;
 use super::record::{Key, Line};
@@ -66,7 +66,11 @@ impl Program {
 /// bytes, so that libraries take a third of the time and more.
 pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
     let (cells, nang, ichunk) = if case.op == "fine" { (8, 2, 1) } else { (16, 16, 4) };
-    let (nx, iterations) = if effort.seconds < SHORT { (8, 2) } else { (32, 5) };
+    let (nx, iterations) = match effort.seconds {
+        simulated if simulated < LEAST_SECONDS => (4, 1),
+        short if short < SHORT => (8, 2),
+        _ => (32, 5),
+    };
     let npez = if case.ranks.is_multiple_of(4) { 2 } else { 1 };
     let npey = case.ranks / npez;
     let words = [

@@ -57,26 +57,42 @@ pub(super) fn ratio(heddle: Option<f64>, best: Option<(&str, f64)>) -> String {
 
 /// Renders the whole page.
 pub(crate) fn render(results: &Results) -> String {
-    let mut page = String::from("# Heddle and other MPI libraries\n\n");
+    let simulated = results.run.machine.simulated.is_some();
+    let mut page = String::from("# Heddle and other MPI libraries");
+    page += if simulated { ", simulated\n\n" } else { "\n\n" };
     let rounds = results.measurements.iter().map(|m| m.round).max().unwrap_or(0);
     let state = if results.run.complete { "" } else { " **Interrupted: not every launch was made.**" };
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
     let _ = writeln!(page, "{}\n", results.run.machine.sentence());
+    let medians = if simulated {
+        "each with another seed; medians. Targets are for real machines, and stand here for comparison."
+    } else {
+        "alternating; medians, without the rounds in which others used the machine where three or more remain, with `*` \
+         where they had to be used (`~`: the value of the run's faster parts, an indication only)."
+    };
     let _ = writeln!(
         page,
-        "{}, {rounds} round(s) over all libraries, alternating; medians, without the rounds in which others used the \
-         machine where three or more remain, with `*` where they had to \
-         be used (`~`: the value of the run's faster parts, an indication only).{state} In parentheses: the slowest \
-         thread's share of the mean, where 1 is fair. Further figures, where \
-         several took part: Jain's index of their shares (`jain`, 1 is fair), the longest unit of work (`longest_us`), \
-         and a subject's own.\n",
+        "{}, {rounds} round(s) over all libraries, {medians}{state} In parentheses: the slowest thread's share of the \
+         mean, where 1 is fair. Further figures, where several took part: Jain's index of their shares (`jain`, 1 is \
+         fair), the longest unit of work (`longest_us`), and a subject's own.\n",
         results.run.started
     );
     versions(&mut page, results);
     targets(&mut page, &results.targets);
     figures(&mut page, results);
     failures(&mut page, results);
+    left_out(&mut page, results);
     page
+}
+
+/// The cases that the lab cannot run.
+fn left_out(page: &mut String, results: &Results) {
+    if !results.left_out.is_empty() {
+        page.push_str("\n## Left out\n\n");
+    }
+    for (case, why) in &results.left_out {
+        let _ = writeln!(page, "- {case}: {why}");
+    }
 }
 
 fn versions(page: &mut String, results: &Results) {
@@ -238,5 +254,37 @@ fn failures(page: &mut String, results: &Results) {
     }
     for line in wrong {
         let _ = writeln!(page, "- {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::render;
+    use crate::bench::record::Results;
+    use crate::harness::machine::Machine;
+
+    #[test]
+    fn a_page_from_the_lab_says_so_and_names_what_it_lacks() {
+        let page = |machine| {
+            let mut results = Results::begin(SystemTime::UNIX_EPOCH, machine, Vec::new(), Vec::new());
+            if results.run.machine.simulated.is_some() {
+                results.left_out =
+                    vec![("startup multiple 16 ranks".to_owned(), "it is real time".to_owned())];
+            }
+            render(&results)
+        };
+        let simulated = page(Machine::simulated("2x44", 2, 44));
+        assert!(
+            simulated.starts_with("# Heddle and other MPI libraries, simulated\n\nSimulated: 2x44"),
+            "{simulated}"
+        );
+        assert!(
+            simulated.ends_with("## Left out\n\n- startup multiple 16 ranks: it is real time\n"),
+            "{simulated}"
+        );
+        let real = page(Machine::read());
+        assert!(real.contains("alternating") && !real.to_lowercase().contains("simulated"), "{real}");
     }
 }

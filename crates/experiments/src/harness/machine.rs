@@ -22,6 +22,9 @@ pub(crate) struct Machine {
     pub(crate) kernel: String,
     /// The hypervisor's mark, if any.
     pub(crate) virtual_machine: bool,
+    /// The name of the lab's machine that was measured instead of a real one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) simulated: Option<String>,
 }
 
 impl Machine {
@@ -36,10 +39,6 @@ impl Machine {
         };
         let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let memory_kib = memory.lines().next().and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        let kernel = nix::sys::utsname::uname().map_or_else(
-            |_| "unknown".to_owned(),
-            |system| format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
-        );
         Self {
             processor: field("model name").to_owned(),
             processor_id: format!(
@@ -51,13 +50,47 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             numa_nodes: numa_nodes(),
             memory_mib: memory_kib.unwrap_or(0_u64) / 1024,
-            kernel,
+            kernel: kernel(),
             virtual_machine: field("flags").split(' ').any(|flag| flag == "hypervisor"),
+            simulated: None,
+        }
+    }
+
+    /// A machine of the lab: each socket is a NUMA node.
+    pub(crate) fn simulated(name: &str, sockets: usize, cores_per_socket: usize) -> Self {
+        let cores = sockets * cores_per_socket;
+        Self {
+            processor: format!("{name}, simulated"),
+            processor_id: format!(
+                "{sockets} socket{} of {cores_per_socket} cores",
+                if sockets == 1 { "" } else { "s" }
+            ),
+            cores,
+            numa_nodes: sockets,
+            // As `heddle_lab::machine::tree` tells programs.
+            memory_mib: 4096 * cores as u64,
+            kernel: kernel(),
+            virtual_machine: false,
+            simulated: Some(name.to_owned()),
+        }
+    }
+
+    /// The number of cores, and that they are simulated, for a picture.
+    pub(crate) fn short(&self) -> String {
+        match &self.simulated {
+            Some(name) => format!("{} cores, simulated: {name}", self.cores),
+            None => format!("{} cores", self.cores),
         }
     }
 
     /// In one line.
     pub(crate) fn sentence(&self) -> String {
+        if let Some(name) = &self.simulated {
+            let id = &self.processor_id;
+            return format!(
+                "Simulated: {name}, a machine of the lab with {id}, in virtual time; no such machine was measured"
+            );
+        }
         format!(
             "{} ({}), {} cores, {:.1} GiB, {}{}",
             self.processor,
@@ -68,6 +101,14 @@ impl Machine {
             if self.virtual_machine { ", virtual machine" } else { "" }
         )
     }
+}
+
+/// System and release.
+fn kernel() -> String {
+    nix::sys::utsname::uname().map_or_else(
+        |_| "unknown".to_owned(),
+        |system| format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
+    )
 }
 
 /// The NUMA nodes that the kernel has found; one where it does not say.

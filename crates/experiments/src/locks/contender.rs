@@ -138,18 +138,17 @@ const OTHERS: &[Contender] = &[
     Contender::queue::<ArrayFifo>("crossbeam-array"),
 ];
 
-/// The contenders that take part, by name; all if none is named.
+/// The contenders that take part, by name; all if none is named. The `peers` take part besides.
 pub(crate) fn chosen(names: &[String], peers: bool) -> Result<Vec<&'static Contender>, String> {
     if let Some(unknown) = names.iter().find(|name| Contender::named(name).is_none()) {
         let known: Vec<&str> = CONTENDERS.iter().map(|contender| contender.name).collect();
         return Err(format!("there is no lock {unknown:?}; there are {}", known.join(", ")));
     }
-    let named = |contender: &&Contender| {
-        names.is_empty()
-            || names.iter().any(|name| name == contender.name)
-            || peers && contender.family == Family::Peer
+    let takes_part = |contender: &&Contender| match names.is_empty() {
+        true => peers || contender.family.is_ours(),
+        false => names.iter().any(|name| name == contender.name) || peers && contender.family == Family::Peer,
     };
-    Ok(CONTENDERS.iter().filter(named).filter(|contender| peers || contender.family.is_ours()).collect())
+    Ok(CONTENDERS.iter().filter(takes_part).collect())
 }
 
 #[cfg(test)]
@@ -158,7 +157,7 @@ mod tests {
 
     use heddle_locks::kinds::LockName;
 
-    use super::{CONTENDERS, Contender, Family};
+    use super::{CONTENDERS, Contender, Family, chosen};
 
     #[test]
     fn names_are_different_and_found() {
@@ -176,6 +175,17 @@ mod tests {
             assert!(contender.family.is_ours());
             assert_eq!((contender.type_name)(), lock.type_name());
         }
+    }
+
+    #[test]
+    fn whoever_is_named_takes_part() {
+        let chosen = |names: &[&str], peers| -> Vec<&str> {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            chosen(&names, peers).expect("known names").iter().map(|contender| contender.name).collect()
+        };
+        assert_eq!(chosen(&["pthread"], false), ["pthread"]);
+        assert_eq!(chosen(&["strict-mcs"], true), ["strict-mcs", "pthread", "parking_lot", "std"]);
+        assert!(!chosen(&[], false).contains(&"pthread") && chosen(&[], true).contains(&"no-lock"));
     }
 
     #[test]

@@ -19,7 +19,8 @@ mod table;
 mod targets;
 mod team;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
@@ -30,10 +31,14 @@ use crate::harness::options::seconds;
 use crate::harness::record::{RunFacts, VERSION};
 use crate::report::target::{CheckResult, count};
 use contender::Contender;
-use experiments::{LockExperiment, Metric, Sample};
+use experiments::Sample;
+pub(crate) use experiments::{LockExperiment, Metric};
 use record::{LockParticipant, LockResults};
 use session::LockSession;
 use team::TeamEffort;
+
+/// The name of the record in the folder of a run.
+const RECORD: &str = "results.json";
 
 /// The largest number of threads that can be asked for.
 const MOST_THREADS: u64 = 1024;
@@ -51,7 +56,7 @@ pub(crate) struct LocksArgs {
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 64],
           value_parser = clap::value_parser!(u64).range(1..=MOST_THREADS))]
     threads: Vec<u64>,
-    /// Without the other mutexes and queues.
+    /// Without the other mutexes and queues, unless --locks names them.
     #[arg(long)]
     no_peers: bool,
     /// Short cells and few rounds: a first impression in less than a minute.
@@ -63,7 +68,7 @@ pub(crate) struct LocksArgs {
     /// Iterations that the threads of a cell share.
     #[arg(long, value_parser = clap::value_parser!(u64).range(64..=1 << 32))]
     iterations: Option<u64>,
-    /// Seconds of a cell that counts time.
+    /// Seconds of a cell that counts time; less than 0.01 is for simulated machines.
     #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
     /// Rounds over all cells.
@@ -151,7 +156,7 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
         targets: Vec::new(),
     };
     eprintln!("{}", results.run.machine.sentence());
-    let results = LockSession::new(effort, &locks, results, folder.file("results.json")).run(cells)?;
+    let results = LockSession::new(effort, &locks, results, folder.file(RECORD)).run(cells)?;
     folder.write("table.md", &table::render(&results))?;
     folder.picture("picture.svg", args.png, |path| picture::draw(&results, path))?;
     print!("{}", table::conclusion(&results));
@@ -160,21 +165,11 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
     Ok(exit_status(results.run.complete, met || !args.check))
 }
 
-/// A thread's turn at a lock in the lock-latency experiment, in nanoseconds: threads over rate. `None`
-/// without a lock of that name.
-pub(crate) fn lock_latency_ns(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
-    one_figure(lock, LockExperiment::Lines, Metric::LatencyNs, threads, iterations, limit)
-}
-
-/// Enqueues and dequeues a second on one queue under a lock. `None` without a lock of that name.
-pub(crate) fn fifo_rate(lock: &str, threads: usize, iterations: u64, limit: Duration) -> Option<f64> {
-    one_figure(lock, LockExperiment::Fifo, Metric::Rate, threads, iterations, limit)
-}
-
-fn one_figure(
+/// A lock's figure in one cell: with `iterations` for all threads together, or for the time `limit`. `None`
+/// without a lock of that name, or where the experiment makes no sense for it.
+pub(crate) fn figure_of(
     lock: &str,
-    experiment: LockExperiment,
-    metric: Metric,
+    (experiment, metric): (LockExperiment, Metric),
     threads: usize,
     iterations: u64,
     limit: Duration,
@@ -182,4 +177,16 @@ fn one_figure(
     let effort = TeamEffort { iterations, window: limit, limit };
     let Sample(figures) = Contender::named(lock)?.measure(experiment, threads, &effort)?;
     figures.into_iter().find(|(found, _)| *found == metric).map(|(_, value)| value)
+}
+
+/// The figure in the record of a run of one cell, which lies in the folder `out`.
+///
+/// # Errors
+///
+/// If the record cannot be read.
+pub(crate) fn figure_of_record(out: &Path, metric: Metric) -> Result<Option<f64>, BenchError> {
+    let file = out.join(RECORD);
+    let text = fs::read_to_string(&file).map_err(BenchError::file("read", &file))?;
+    let record: LockResults = serde_json::from_str(&text)?;
+    Ok(record.measurements.first().and_then(|cell| cell.figures.get(&metric).copied()))
 }

@@ -82,7 +82,7 @@ fn sweep_threads(points: &Points) -> u32 {
 /// Sweeps by more and more processes with fewer and fewer threads each. One process alone has no messages.
 fn sweeps(points: &Points) -> Vec<Case> {
     let all = sweep_threads(points);
-    let ranks = (1..=all.ilog2()).map(|power| 1 << power);
+    let ranks = (1..=all.ilog2()).map(|power| 1 << power).take_while(|&ranks| ranks <= points.ranks);
     ranks
         .map(|ranks| Case::new(Subject::Sweep, ranks, &[8 * KIB]).threads(all / ranks, Comms::Shared))
         .collect()
@@ -313,10 +313,10 @@ mod tests {
     #[test]
     fn processes_and_threads_divide_the_cores() {
         let of = |cores| {
-            let points = Points { threads: vec![1, 2, 4, 8, 16], cores };
+            let points = Points { threads: vec![1, 2, 4, 8, 16], cores, ranks: 8 };
             sweeps(&points).iter().map(|case| (case.ranks, case.threads)).collect::<Vec<_>>()
         };
-        assert_eq!(of(16), [(2, 8), (4, 4), (8, 2), (16, 1)]);
+        assert_eq!(of(16), [(2, 8), (4, 4), (8, 2)]);
         assert_eq!(of(2), [(2, 2), (4, 1)]);
     }
 }

@@ -71,6 +71,8 @@ pub(crate) struct Points {
     pub(super) threads: Vec<u32>,
     /// The cores of this machine.
     pub(super) cores: u32,
+    /// The most processes of a launch.
+    pub(super) ranks: u32,
 }
 
 /// An experiment.

@@ -78,7 +78,7 @@ pub(super) static EXPERIMENTS: [Experiment; 4] = [
                single calls.",
         systems: &[GLOBAL_SYSTEM, BRIEF_SYSTEM, OBJECT_SYSTEM, TLP_SYSTEM, TLP_ATOM_SYSTEM],
         cases: |_| {
-            let two = Points { threads: vec![2], cores: 2 };
+            let two = Points { threads: vec![2], cores: 2, ranks: u32::MAX };
             let threads = |case: &Case| case.multiple;
             let all = [to_nobody(&two), to_receivers(&two, "send"), to_receivers(&two, "isend")];
             all.into_iter().flatten().filter(threads).collect()

@@ -15,6 +15,7 @@ mod lifetime;
 mod measured;
 mod page;
 mod picture;
+mod points;
 mod results;
 mod run;
 mod simulation;
@@ -22,19 +23,21 @@ mod system;
 mod validation;
 mod view;
 mod within;
+mod within_lab;
 
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use crate::bench::case::Effort;
+use crate::bench::case::{Effort, IN_LAB};
 use crate::bench::launch::Runner;
 use crate::bench::lengths::LengthArgs;
 use crate::bench::participants::ParticipantArgs;
 use crate::bench::session::Compiled;
 use crate::error::BenchError;
 use crate::harness::folder::{exit_status, save};
+use crate::harness::lab::{Lab, MachineArgs, announce_lab};
 use crate::harness::machine::Machine;
-use experiment::{Experiment, Paper, Points};
+use experiment::{Experiment, Paper, Within};
 use results::PaperResults;
 use run::PaperRun;
 pub use validation::{ValidationArgs, validate};
@@ -61,9 +64,12 @@ pub struct PapersArgs {
     list: bool,
     #[command(flatten)]
     participants: ParticipantArgs,
-    /// Numbers of threads, separated by commas (default: powers of two up to 16).
+    /// Numbers of threads, separated by commas (default: powers of two up to 16; with --machine 1, 2, 8 and
+    /// the most that have a core each).
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=128))]
     threads: Vec<u32>,
+    #[command(flatten)]
+    machine: MachineArgs,
     #[command(flatten)]
     lengths: LengthArgs,
     /// The pictures as PNG too (needs rsvg-convert).
@@ -102,22 +108,43 @@ impl PapersArgs {
         Ok(known.iter().filter(wanted).copied().collect())
     }
 
-    fn effort(&self) -> Effort {
-        let usual = if self.quick {
-            Effort { rounds: 2, reps: 1, seconds: 0.1, warm: 0.02 }
-        } else {
-            Effort { rounds: 6, reps: 2, seconds: 0.2, warm: 0.05 }
+    fn effort(&self, simulated: bool) -> Result<Effort, BenchError> {
+        let usual = match (simulated, self.quick) {
+            (true, true) => Effort { seconds: 0.0005, ..IN_LAB },
+            (true, false) => IN_LAB,
+            (false, true) => Effort { rounds: 2, reps: 1, seconds: 0.1, warm: 0.02 },
+            (false, false) => Effort { rounds: 6, reps: 2, seconds: 0.2, warm: 0.05 },
         };
-        let effort = self.lengths.effort(usual);
-        Effort { warm: effort.warm.min(effort.seconds), ..effort }
+        let effort = self.lengths.effort(usual, simulated)?;
+        Ok(Effort { warm: effort.warm.min(effort.seconds), ..effort })
     }
+}
 
-    fn points(&self, machine: &Machine) -> Points {
-        let mut threads = if self.threads.is_empty() { vec![1, 2, 4, 8, 16] } else { self.threads.clone() };
-        threads.sort_unstable();
-        threads.dedup();
-        Points { threads, cores: machine.cores as u32 }
+/// What a run in the lab does not do: the distributed locks have a simulator of their own, and no machine.
+///
+/// # Errors
+///
+/// [`BenchError::Options`] if nothing else is asked for.
+fn for_lab(
+    chosen: Vec<&'static Experiment>,
+) -> Result<(Vec<&'static Experiment>, Vec<&'static Experiment>), BenchError> {
+    let (left_out, kept): (Vec<_>, Vec<_>) =
+        chosen.into_iter().partition(|experiment| matches!(experiment.within, Within::Simulation(_)));
+    match kept.is_empty() {
+        true => Err(BenchError::Options(
+            "the distributed locks run on a simulated network, whatever the machine: leave --machine out"
+                .to_owned(),
+        )),
+        false => Ok((kept, left_out)),
     }
+}
+
+/// Says how long a run in the lab takes.
+fn announce(run: &PaperRun<'_>, experiments: &[&Experiment]) {
+    let peers = run.args.peers().count();
+    let each = experiments.iter().map(|it| points::in_lab(it, &run.points(it), &run.effort, peers));
+    let (launches, seconds) = each.fold((0, 0.0), |(all, sum), (some, time)| (all + some, sum + time));
+    announce_lab(launches, seconds);
 }
 
 /// Runs `heddle papers`.
@@ -131,20 +158,30 @@ pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         experiments.iter().for_each(|experiment| print!("{}", page::listing(experiment)));
         return Ok(ExitCode::SUCCESS);
     }
-    let machine = Machine::read();
+    let lab = args.machine.lab()?;
+    let simulated = lab.is_some();
+    let (experiments, left_out) = if simulated { for_lab(experiments)? } else { (experiments, Vec::new()) };
+    let effort = args.effort(simulated)?;
+    let machine = lab.as_ref().map_or_else(Machine::read, Lab::facts);
     let started = SystemTime::now();
     let folder = args.participants.folder("papers", started)?;
     eprintln!("{}", machine.sentence());
     let mut run = PaperRun {
         args: &args.participants,
         sources: args.participants.places.sources()?,
-        points: args.points(&machine),
-        effort: args.effort(),
+        threads: &args.threads,
+        effort,
         machine,
         started,
         compiled: Compiled::new(),
-        runner: Runner::new(args.lengths.timeout(), None)?,
+        runner: Runner::new(args.lengths.timeout(simulated), lab)?,
     };
+    if simulated {
+        announce(&run, &experiments);
+    }
+    for experiment in &left_out {
+        eprintln!("left out: {}, which is simulated on a network, whatever the machine", experiment.name());
+    }
     let mut all: Vec<(&Experiment, PaperResults)> = Vec::new();
     let mut complete = true;
     for experiment in experiments {
@@ -156,7 +193,7 @@ pub fn run(args: &PapersArgs) -> Result<ExitCode, BenchError> {
         let picture = experiment.file_name("svg");
         folder.picture(&picture, args.png, |path| picture::draw(experiment, &results, path))?;
         all.push((experiment, results));
-        folder.write("page.md", &page::render(&all))?;
+        folder.write("page.md", &page::render(&all, &left_out))?;
         if !complete {
             break;
         }
@@ -178,7 +215,7 @@ mod tests {
     use super::experiment::Within;
     use super::measured::Measured;
     use super::system::{Form, System};
-    use crate::locks::lock_latency_ns;
+    use crate::locks::{LockExperiment, Metric, figure_of};
 
     #[test]
     fn names_find_one_experiment_each() {
@@ -206,7 +243,7 @@ mod tests {
 
     #[test]
     fn every_experiment_has_cases_pictures_and_statements() {
-        let points = Points { threads: vec![1, 2], cores: 2 };
+        let points = Points { threads: vec![1, 2], cores: 2, ranks: u32::MAX };
         for experiment in all() {
             let cases = (experiment.cases)(&points);
             let labels: BTreeSet<String> = cases.iter().map(|case| case.label()).collect();
@@ -231,7 +268,8 @@ mod tests {
             let (Within::Locks(pairs) | Within::Queues(pairs)) = experiment.within else { continue };
             let measured = Measured { systems: experiment.systems, rows: &[] };
             for (lock, label) in pairs {
-                assert!(lock_latency_ns(lock, 1, 64, Duration::from_secs(1)).is_some(), "{lock}");
+                let figure = (LockExperiment::Lines, Metric::LatencyNs);
+                assert!(figure_of(lock, figure, 1, 64, Duration::from_secs(1)).is_some(), "{lock}");
                 let alone = matches!(experiment.within, Within::Queues(_));
                 assert!(!alone || measured.name(label) == *lock, "{lock}: {label}");
             }

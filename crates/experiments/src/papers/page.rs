@@ -33,11 +33,12 @@ pub(super) fn listing(experiment: &Experiment) -> String {
     text
 }
 
-/// The whole page.
-pub(super) fn render(all: &[(&Experiment, PaperResults)]) -> String {
-    let mut page = String::from("# The papers' experiments\n\n");
+/// The whole page; experiments that the lab leaves out are named.
+pub(super) fn render(all: &[(&Experiment, PaperResults)], left_out: &[&Experiment]) -> String {
+    let mut page = String::from("# The papers' experiments");
     let Some((_, first)) = all.first() else { return page };
     let record = &first.record;
+    page += if record.run.machine.simulated.is_some() { ", simulated\n\n" } else { "\n\n" };
     let _ = writeln!(
         page,
         "{}; {} UTC. {}\n\nMedians over the rounds; in brackets the interval of 95 % confidence, where there are enough \
@@ -48,6 +49,14 @@ pub(super) fn render(all: &[(&Experiment, PaperResults)]) -> String {
         conditions::of_run(&first.lengths, record)
     );
     page.push_str(&counts(all));
+    if !left_out.is_empty() {
+        let names: Vec<String> = left_out.iter().map(|experiment| experiment.name()).collect();
+        let _ = writeln!(
+            page,
+            "Left out: {}. Their locks run on a simulated network, whatever the machine (`heddle bench rma-locks`).\n",
+            names.join(", ")
+        );
+    }
     for (experiment, results) in all {
         of_experiment(&mut page, experiment, results);
     }
@@ -102,7 +111,9 @@ fn of_experiment(page: &mut String, experiment: &Experiment, results: &PaperResu
     }
     let disturbance = conditions::disturbance(&results.record);
     // Nothing disturbs virtual time.
-    if !disturbance.is_empty() && !matches!(experiment.within, Within::Simulation(_)) {
+    let simulated =
+        results.record.run.machine.simulated.is_some() || matches!(experiment.within, Within::Simulation(_));
+    if !disturbance.is_empty() && !simulated {
         let _ = writeln!(page, "\n{disturbance}");
     }
     let name = experiment.name();
@@ -116,6 +127,9 @@ fn of_experiment(page: &mut String, experiment: &Experiment, results: &PaperResu
     }
     let measured = Measured { systems: experiment.systems, rows: &results.record.summary };
     experiment.views.iter().for_each(|view| table(page, &measured, view));
+    for (case, why) in &results.record.left_out {
+        let _ = writeln!(page, "Left out: {case}: {why}\n");
+    }
     for failure in &results.record.failures {
         let _ = writeln!(
             page,

@@ -23,8 +23,8 @@ pub(super) fn draw(experiment: &Experiment, results: &PaperResults, path: &Path)
     let panels: Vec<Panel> =
         experiment.views.iter().filter_map(|view| panel(&measured, view, &curves)).collect();
     let shown = |colour| panels.iter().flat_map(|panel| &panel.series).any(|one| one.colour == colour);
-    let cores = results.record.run.machine.cores;
-    let heading = format!("{}: {} ({cores} cores)", experiment.paper.name(), experiment.title);
+    let machine = results.record.run.machine.short();
+    let heading = format!("{}: {} ({machine})", experiment.paper.name(), experiment.title);
     let legend = curves.iter().filter(|(_, colour)| shown(*colour));
     let name = |label: &str| {
         experiment.systems.iter().find(|system| system.label == label).map_or(label.to_owned(), System::name)

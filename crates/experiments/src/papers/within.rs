@@ -9,33 +9,66 @@ use super::measured::Measured;
 use crate::bench::case::{Beside, Effort};
 use crate::bench::record::{Key, Line, Measurement};
 use crate::error::BenchError;
-use crate::harness::alternation::{Alternation, Benchmark, Outcome};
+use crate::harness::alternation::{Alternation, Benchmark, Failure, Outcome};
 use crate::harness::interrupts::Interrupts;
 use crate::harness::load::LoadMeter;
 use crate::harness::record::VERSION;
-use crate::locks::{fifo_rate, lock_latency_ns};
+use crate::locks::{LockExperiment, Metric, figure_of};
 
 /// The papers' number of iterations in a second of our repetitions.
 const ITERATIONS_A_SECOND: f64 = (1 << 22) as f64;
 
-/// A quantity: its benchmark, form and unit, and what measures it by a lock's name, threads, iterations and
-/// the longest time.
-struct MeasuredQuantity {
-    bench: &'static str,
+/// A quantity: its benchmark, form and unit, and the experiment and figure of `heddle bench locks`.
+pub(super) struct MeasuredQuantity {
+    pub(super) bench: &'static str,
     op: &'static str,
     unit: &'static str,
-    measure: fn(&str, usize, u64, Duration) -> Option<f64>,
+    pub(super) figure: (LockExperiment, Metric),
 }
 
-const LATENCY: MeasuredQuantity =
-    MeasuredQuantity { bench: "lock", op: "lines", unit: "ns", measure: lock_latency_ns };
-const QUEUE: MeasuredQuantity =
-    MeasuredQuantity { bench: "queue", op: "fifo", unit: "op/s", measure: fifo_rate };
+/// A thread's turn at a lock in the lock-latency experiment: threads over rate.
+const LATENCY: MeasuredQuantity = MeasuredQuantity {
+    bench: "lock",
+    op: "lines",
+    unit: "ns",
+    figure: (LockExperiment::Lines, Metric::LatencyNs),
+};
+/// Enqueues and dequeues on one queue under a lock.
+const QUEUE: MeasuredQuantity = MeasuredQuantity {
+    bench: "queue",
+    op: "fifo",
+    unit: "op/s",
+    figure: (LockExperiment::Fifo, Metric::Rate),
+};
+
+/// Locks, each by its name and its label.
+type NamedLocks = &'static [(&'static str, &'static str)];
+
+/// What an experiment measures without MPI, and under which locks; there may be none.
+pub(super) fn subject(experiment: &Experiment) -> (MeasuredQuantity, NamedLocks) {
+    match experiment.within {
+        experiment::Within::Nothing | experiment::Within::Simulation(_) => (LATENCY, &[]),
+        experiment::Within::Locks(locks) => (LATENCY, locks),
+        experiment::Within::Queues(locks) => (QUEUE, locks),
+    }
+}
+
+/// The name in records of the system with this label.
+pub(super) fn name(experiment: &Experiment, label: &str) -> String {
+    Measured { systems: experiment.systems, rows: &[] }.name(label)
+}
+
+/// Iterations that all threads share.
+pub(super) fn iterations(effort: &Effort) -> u64 {
+    (effort.seconds * ITERATIONS_A_SECOND) as u64
+}
 
 /// The figures that were measured within this process.
 pub(super) struct MeasuredWithin {
     /// A measurement for each lock, number of threads and round.
     pub(super) measurements: Vec<Measurement>,
+    /// What gave no figure.
+    pub(super) failures: Vec<Failure>,
     /// False if the user interrupted.
     pub(super) complete: bool,
 }
@@ -51,27 +84,23 @@ pub(super) fn measure(
     effort: &Effort,
     interrupts: &Interrupts,
 ) -> Result<MeasuredWithin, BenchError> {
-    let (subject, locks) = match experiment.within {
-        experiment::Within::Nothing | experiment::Within::Simulation(_) => (LATENCY, &[][..]),
-        experiment::Within::Locks(locks) => (LATENCY, locks),
-        experiment::Within::Queues(locks) => (QUEUE, locks),
-    };
+    let (subject, locks) = subject(experiment);
     let all = Alternation { rounds: effort.rounds, cases: points.threads.clone(), systems: locks.to_vec() };
     let mut session = WithinSession {
         subject,
-        names: Measured { systems: experiment.systems, rows: &[] },
-        iterations: (effort.seconds * ITERATIONS_A_SECOND) as u64,
+        experiment,
+        iterations: iterations(effort),
         limit: Duration::from_secs_f64(10.0 * effort.seconds),
         measurements: Vec::new(),
     };
     let complete = !all.run(&mut session, interrupts)?;
-    Ok(MeasuredWithin { measurements: session.measurements, complete })
+    Ok(MeasuredWithin { measurements: session.measurements, failures: Vec::new(), complete })
 }
 
 /// A run of locks. A case is a number of threads, and a system a lock with its label.
 struct WithinSession<'a> {
     subject: MeasuredQuantity,
-    names: Measured<'a>,
+    experiment: &'a Experiment,
     iterations: u64,
     limit: Duration,
     measurements: Vec<Measurement>,
@@ -97,9 +126,9 @@ impl Benchmark for WithinSession<'_> {
         (lock, label): &Self::System,
     ) -> Result<Outcome, BenchError> {
         let meter = LoadMeter::start();
-        let value = (self.subject.measure)(lock, threads as usize, self.iterations, self.limit);
+        let value = figure_of(lock, self.subject.figure, threads as usize, self.iterations, self.limit);
         self.measurements.push(Measurement {
-            library: self.names.name(label),
+            library: name(self.experiment, label),
             round,
             load: meter.finish(),
             line: line(&self.subject, threads, value),
@@ -108,7 +137,7 @@ impl Benchmark for WithinSession<'_> {
     }
 }
 
-fn line(subject: &MeasuredQuantity, threads: u32, value: Option<f64>) -> Line {
+pub(super) fn line(subject: &MeasuredQuantity, threads: u32, value: Option<f64>) -> Line {
     Line {
         key: Key {
             bench: subject.bench.to_owned(),

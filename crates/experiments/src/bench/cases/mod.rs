@@ -1,9 +1,11 @@
 //! The cases of the benchmarks.
 
 mod collectives;
+mod lab;
 mod windows;
 
 pub(crate) use collectives::OF_TARGETS as SIZES_OF_COLLECTIVES;
+pub(crate) use lab::cases as cases_in_lab;
 
 use super::case::Comms::{Hinted, PerThread, Shared};
 use super::case::{Beside, Case, KIB, MIB, ONE_AND_THREADS, RATE_SIZES, Scale, THREADS};
