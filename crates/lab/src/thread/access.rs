@@ -128,20 +128,28 @@ impl Thread {
         address: u64,
         site: &Site,
     ) {
-        let issued = self.clock;
-        let visible = match self.foresee(lab, names, address, Access::Store, site) {
-            Some(foreseen) => foreseen.at,
-            None => self.retires(),
-        };
-        self.drain_until(visible);
-        let goes_on = self.clock.max(issued);
-        if visible <= goes_on {
+        let mut foreseen = self.foresee(lab, names, address, Access::Store, site);
+        if foreseen.is_none() && self.retires() > self.clock {
+            // Until what comes before it is done the others may take the line away.
+            self.let_others_until(lab, self.retires());
+            foreseen = self.foresee(lab, names, address, Access::Store, site);
+        }
+        if let Some(foreseen) = foreseen {
+            self.drain_until(foreseen.at);
+            self.let_others_until(lab, foreseen.at);
+        }
+    }
+
+    /// Lets the others go on until `time`, and then goes back to this thread's own.
+    fn let_others_until(&mut self, lab: &mut SharedLab, time: u64) {
+        let goes_on = self.clock;
+        if time <= goes_on {
             return;
         }
-        self.clock = visible;
+        self.clock = time;
         self.look_around(lab, 0);
         // Another thread may have had the core meanwhile; then this one's time went on.
-        if self.clock == visible {
+        if self.clock == time {
             self.clock = goes_on;
         }
     }
