@@ -69,14 +69,15 @@ class Lab:
 
 
 def processes_of(folder):
-    """The numbers of processes that have FOLDER in their command."""
+    """The commands of the processes that have FOLDER in theirs."""
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if str(folder).encode() in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
+            command = (entry / "cmdline").read_text(errors="replace")
         except OSError:
-            pass
+            continue
+        if str(folder) in command:
+            found.append(command)
     return found
 
 
@@ -159,12 +160,14 @@ def nothing_stays(lab, bench):
             command = lab.command("xeon-16", *job(lab, copy, "rate", 4, 2, seconds=5))
             child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             await_until(lambda: len(processes_of(folder)) >= 4, "the ranks do not start")
+            labs = set(re.findall(r"/dev/shm/heddle-lab\.\w+", " ".join(processes_of(folder))))
+            assert len(labs) == 1, f"the ranks name {labs}, not the folder of one lab"
             child.send_signal(how)
             child.wait()
             await_until(lambda: not processes_of(folder), f"processes stay behind after {how.name}")
-    # The killed lab could not remove its folder.
-    for folder in pathlib.Path("/dev/shm").glob("heddle-lab.*"):
-        shutil.rmtree(folder, ignore_errors=True)
+            # A killed lab cannot remove its folder.
+            assert how == signal.SIGKILL or not pathlib.Path(*labs).exists(), f"{labs} stays behind after {how.name}"
+            shutil.rmtree(*labs, ignore_errors=True)
 
 
 def launcher_answers(lab, talk):
