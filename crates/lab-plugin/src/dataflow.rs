@@ -1,6 +1,7 @@
 //! What the values of a block are made of: which address and which way out depends on which load.
 //!
-//! What goes through memory is not followed. So a value that was put aside depends on nothing when it is fetched back.
+//! What goes through memory is not followed. So a value that was put aside depends on nothing when it is
+//! fetched back.
 
 use heddle_lab::thread::{Flow, Registers, Sources};
 use iced_x86::{FlowControl, Instruction, InstructionInfo, Mnemonic, OpAccess, OpKind, Register};

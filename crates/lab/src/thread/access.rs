@@ -1,10 +1,11 @@
 //! The price of an instruction's use of memory.
 //!
-//! - A load is under way until its line comes ([`loads`](super::loads)). Lines in a row come by the prefetcher.
-//! - A store does not wait. It becomes visible when its line has come, after the stores before it. A store
+//! - A load is under way until its line comes ([`loads`](super::loads)). Lines in a row come by the
+//!   prefetcher.
+//! - A store does not wait. It becomes visible when its line has come, after what is before it. A store
 //!   that threads meet at is foreseen: the thread lets the others go on until that time, stores, and goes
 //!   back to its own.
-//! - A locked instruction waits for the stores before it and for its line.
+//! - A locked instruction waits for the loads and stores before it and for its line.
 //! - A line serves one core after the other, in the order in which they asked.
 
 use super::Thread;

@@ -1,14 +1,14 @@
 //! A thread's view of its core's caches: lines it has, runs of lines it reads.
 
-use super::loads::Sources;
+use super::dataflow::Sources;
 use crate::shared::LineIndex;
 use heddle_platform::atomic::AtomicBool;
 
 /// As many lines as a first-level cache of 64 KiB.
 pub(super) const ENTRIES: usize = 1024;
 
-/// The place of a line's entry. Lines that are a multiple of 64 KiB apart have different ones: a copy's source and
-/// destination often are.
+/// The place of a line's entry. Lines that are a multiple of 64 KiB apart have different ones: a copy's
+/// source and destination often are.
 #[inline(always)]
 pub(super) fn entry_of(line: u64) -> usize {
     (line ^ line >> ENTRIES.trailing_zeros()) as usize % ENTRIES
@@ -36,8 +36,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// An instruction at `at` of a block whose stores meet others once `meets` is set: a load that is waited for, or a
-    /// store.
+    /// An instruction at `at` of a block whose stores meet others once `meets` is set: a load that is
+    /// waited for, or a store.
     #[must_use]
     pub const fn new(at: u64, meets: &'static AtomicBool, is_met: bool) -> Self {
         let nothing = Sources { registers: 0, loads: 0 };

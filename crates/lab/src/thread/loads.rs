@@ -1,63 +1,16 @@
 //! Loads that are under way: a core goes on without them until something needs what they bring.
 //!
-//! What waits for a load: an access whose address is made of it and that misses, too; a branch that is made of it
-//! and goes another way than the last time, which a core foresees wrongly; the instruction that no longer fits
-//! into the window of those under way; a locked instruction, a fence and a system call. A store becomes visible
-//! after the loads before it.
+//! What waits for a load: an access whose address is made of it and that misses, too; a branch that is made
+//! of it and goes another way than the last time, which a core foresees wrongly; the instruction that no
+//! longer fits into the window of those under way; a locked instruction, a fence and a system call. A store
+//! becomes visible after the loads before it.
 
 use super::Thread;
+use super::dataflow::{Flow, Load, Sources};
 use crate::machine::Costs;
-
-/// Registers, a bit each: sixteen general ones, the flags, and the vectors, of which the last two share a bit.
-pub type Registers = u32;
-
-/// What a value of a block is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sources {
-    /// Registers as they are when the block begins.
-    pub registers: Registers,
-    /// Loads of the block, a bit each.
-    pub loads: u64,
-}
-
-impl Sources {
-    /// What is made of both.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self { registers: self.registers | other.registers, loads: self.loads | other.loads }
-    }
-}
-
-/// What a block makes of what it has when it begins.
-#[derive(Debug, Default)]
-pub struct Flow {
-    /// The registers that it changes, and what it makes them of.
-    pub changed: Vec<(Registers, Sources)>,
-    /// What the way out of it depends on.
-    pub branch: Sources,
-}
 
 /// Cores of today have room for so many lines on their way.
 const MOST: usize = 16;
-
-/// A load whose line is on its way.
-#[derive(Clone, Copy, Debug)]
-struct Load {
-    /// When its line comes.
-    comes: u64,
-    /// When the window is full behind it.
-    fills: u64,
-    /// The registers that are made of it.
-    registers: Registers,
-    /// Its bit, in the block that it belongs to.
-    load: u64,
-}
-
-/// The loads of a thread that are under way.
-#[derive(Debug, Default)]
-pub(super) struct Loads {
-    loads: Vec<Load>,
-}
 
 impl Thread {
     /// Whether a load may be under way.
@@ -67,8 +20,8 @@ impl Thread {
         !self.loads.loads.is_empty()
     }
 
-    /// The thread goes from one block, with this `flow`, to another, which is or is not the one that came after it the
-    /// last time.
+    /// The thread goes from one block, with this `flow`, to another, which is or is not the one that came
+    /// after it the last time.
     #[cold]
     #[inline(never)]
     pub fn go_on_to_block(&mut self, flow: &Flow, is_expected: bool) {

@@ -1,6 +1,6 @@
 //! Tests of loads that are under way.
 
-use super::loads::{Flow, Sources};
+use super::dataflow::{Flow, Sources};
 use super::{Site, Thread};
 use crate::shared::Access;
 use crate::testing::{ByHand, COSTS, NoNames, START, site};
@@ -65,7 +65,8 @@ fn a_load_waits_for_its_address() {
 #[test]
 fn what_is_made_of_a_load_is_known_in_the_blocks_after() {
     let (mut lab, mut thread) = one_under_way();
-    // The block puts what it loads into the first register; the next one makes the second one of it, and clears it.
+    // The block puts what it loads into the first register; the next one makes the second one of it, and
+    // clears it.
     assert_eq!(waits(&mut thread, &Flow { changed: vec![(RAX, load(0))], branch: NOTHING }, true), 0);
     let moves = Flow { changed: vec![(RCX, register(RAX)), (RAX, NOTHING)], branch: NOTHING };
     assert_eq!(waits(&mut thread, &moves, true), 0);

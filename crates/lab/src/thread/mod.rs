@@ -2,6 +2,7 @@
 
 mod access;
 mod caches;
+mod dataflow;
 mod loads;
 mod turn;
 
@@ -15,12 +16,12 @@ mod random_programs;
 mod turn_tests;
 
 pub use caches::{LineNames, Site};
-pub use loads::{Flow, Registers, Sources};
+pub use dataflow::{Flow, Registers, Sources};
 pub use turn::Ended;
 
 use crate::shared::{Foreseen, SharedLab};
 use caches::{Entry, Streams};
-use loads::Loads;
+use dataflow::Loads;
 use std::ptr::NonNull;
 
 /// A thread. One that holds the token may use it; the others wait in `turn`.
