@@ -42,6 +42,10 @@ pub(crate) const LEAST_SECONDS: f64 = 0.01;
 /// The most processes of a launch in the lab, of which each takes a second to start.
 pub(crate) const MOST_RANKS_IN_LAB: u32 = 17;
 
+/// How many times as long a launch of another library takes in the lab: it starts more slowly, and makes more
+/// system calls.
+pub(crate) const PEERS_IN_LAB: f64 = 3.0;
+
 /// The lengths in the lab. Nothing disturbs it, so one round is enough; a further one has another seed.
 pub(crate) const IN_LAB: Effort = Effort { rounds: 1, reps: 1, seconds: 0.001, warm: 0.0003 };
 

@@ -12,7 +12,7 @@ const USUAL: (u32, u32) = (15, 16);
 const FEW: (u32, u32) = (12, 4);
 
 /// The same in the lab.
-const IN_LAB: (u32, u32) = (10, 2);
+const IN_LAB: (u32, u32) = (12, 2);
 
 /// The program's command line.
 pub(crate) fn arguments(case: &Case, effort: &Effort) -> Vec<String> {
@@ -79,7 +79,7 @@ mod tests {
             let words = arguments(&case, &Effort { seconds, ..IN_LAB });
             words.iter().skip_while(|word| *word != "--scale").nth(1).cloned().expect("a scale")
         };
-        assert_eq!([0.001, 0.01, 0.2].map(scale), ["10", "12", "15"]);
+        assert_eq!([0.001, 0.01, 0.2].map(scale), ["12", "12", "15"]);
     }
 
     #[test]

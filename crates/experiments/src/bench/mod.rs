@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use case::{Case, Effort, IN_LAB, Scale};
+use case::{Case, Effort, IN_LAB, PEERS_IN_LAB, Scale};
 use cases::{cases, cases_in_lab};
 use compile::Programs;
 use instructions::InstructionsArgs;
@@ -211,10 +211,15 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
 
 /// Says how long a run in the lab takes.
 fn announce(cases: &[Case], libraries: &[(Library, Programs)], effort: &Effort) {
-    let taking = |case: &Case| libraries.iter().filter(|(library, _)| library.takes(case)).count();
-    let launches: usize = cases.iter().map(taking).sum::<usize>() * effort.rounds as usize;
-    let seconds: f64 = cases.iter().map(|case| taking(case) as f64 * case.seconds_in_lab(effort)).sum();
-    announce_lab(launches, seconds * f64::from(effort.rounds));
+    let (mut launches, mut seconds) = (0, 0.0);
+    for case in cases {
+        for (library, _) in libraries.iter().filter(|(library, _)| library.takes(case)) {
+            let factor = if Library::is_heddle(&library.name) { 1.0 } else { PEERS_IN_LAB };
+            launches += effort.rounds as usize;
+            seconds += factor * case.seconds_in_lab(effort) * f64::from(effort.rounds);
+        }
+    }
+    announce_lab(launches, seconds);
 }
 
 /// The libraries that can be measured, each with its compiled programs.

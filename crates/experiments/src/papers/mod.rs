@@ -2,8 +2,9 @@
 //! systems in their form, Heddle's forms of them, Heddle's default and the other libraries, and the papers'
 //! statements beside the figures.
 //!
-//! Each experiment is a run of the programs of `heddle bench`, in alternating rounds. A statement that needs
-//! more cores, or levels of them, than there are is shown with the figures and called not testable here.
+//! Each experiment is a run of the programs of `heddle bench`, in alternating rounds, on this machine or on
+//! one of the lab. A statement that needs more cores, or levels of them, than there are is shown with the
+//! figures and called not testable here.
 
 mod combining;
 mod conditions;

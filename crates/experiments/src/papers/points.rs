@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, Points};
 use super::system::Form;
 use super::within;
-use crate::bench::case::{Case, Effort, MOST_RANKS_IN_LAB};
+use crate::bench::case::{Case, Effort, MOST_RANKS_IN_LAB, PEERS_IN_LAB};
 use crate::harness::machine::Machine;
 
 /// The usual numbers of threads on a real machine.
@@ -50,9 +50,9 @@ pub(super) fn in_lab(
     let mut launches = 0;
     let mut seconds = 0.0;
     for case in Case::partition((experiment.cases)(points), true).0 {
-        let systems = peers + if case.multiple { models } else { processes };
-        launches += systems;
-        seconds += systems as f64 * case.seconds_in_lab(effort);
+        let heddle = if case.multiple { models } else { processes };
+        launches += heddle + peers;
+        seconds += (heddle as f64 + PEERS_IN_LAB * peers as f64) * case.seconds_in_lab(effort);
     }
     let locks = within::subject(experiment).1.len();
     for &threads in &points.threads {
