@@ -1,8 +1,18 @@
-//! A write ends polls: who has polled on behind it goes back.
+//! Who polls a line. A write ends polls: who has polled on behind it goes back.
 
 use super::{LineIndex, NONE, SharedLab};
 
 impl SharedLab {
+    /// Whether another core than `core` polls the line.
+    #[must_use]
+    pub fn is_polled(&mut self, line: LineIndex, core: u32) -> bool {
+        let others = self.line(line.number()).others(core);
+        others.into_iter().any(|other| {
+            let slot = self.cores[other as usize].running;
+            slot != NONE && self.slots[slot as usize].polls.has(line)
+        })
+    }
+
     /// The line, which `cores` have, is written at `written`: who polls it and is ahead of that goes back.
     pub(super) fn end_polls(&mut self, line: LineIndex, cores: impl Iterator<Item = u32>, written: u64) {
         for core in cores {

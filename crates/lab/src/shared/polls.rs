@@ -51,6 +51,12 @@ impl Polls {
         }
     }
 
+    /// Whether the thread reads `line` again and again.
+    pub(super) fn has(&self, line: LineIndex) -> bool {
+        let poll = &self.polls[line.number() % 8];
+        poll.line == line && poll.streak > 0
+    }
+
     /// A thread whose clock is `clock` polls `line`, which is written at `written`: how much of its time were
     /// polls after that.
     pub(super) fn excess(&mut self, line: LineIndex, clock: u64, written: u64) -> u64 {

@@ -2,9 +2,10 @@
 //!
 //! - A load is under way until its line comes ([`loads`](super::loads)). Lines in a row come by the
 //!   prefetcher.
-//! - A store does not wait. It becomes visible when its line has come, after what is before it. A store
-//!   that threads meet at is foreseen: the thread lets the others go on until that time, stores, and goes
-//!   back to its own.
+//! - A store does not wait. It asks for its line at once, and becomes visible when that has come, after what
+//!   is before it. A store that threads meet at is foreseen: the thread lets the others go on until that
+//!   time, stores, and goes back to its own. If another polls its line, it asks only after what is before
+//!   it, for until then the poll would take the line back.
 //! - A locked instruction waits for the loads and stores before it and for its line.
 //! - A line serves one core after the other, in the order in which they asked.
 
@@ -64,7 +65,9 @@ impl Thread {
             return self.remember(lab, number, at, LineOrigin::Cores);
         }
         let mut fetch = lab.price(at, self.core, access);
-        if access != Access::Locked && self.streams.follow(number) {
+        let is_near =
+            access != Access::Locked && fetch.origin != LineOrigin::Own && self.streams.follow(number);
+        if is_near {
             fetch.cost = fetch.cost.min(lab.costs.stream);
             fetch.occupied = fetch.occupied.min(fetch.cost);
         } else if fetch.origin == LineOrigin::Cores && access == Access::Store && !site.is_met.load(Relaxed) {
@@ -75,11 +78,13 @@ impl Thread {
             self.wait_for(site.address);
         }
         let before = self.clock;
-        let asks = if access == Access::Store { self.retires() } else { before };
+        // Lines in a row come one after the other, as fast as the prefetcher brings them.
+        let asks = if is_near && access == Access::Store { self.retires() } else { before };
         let comes = lab.serve(at, self.core, asks, fetch);
         match access {
+            Access::Load if is_near => self.clock = comes,
             Access::Load => self.begin_load(&lab.costs, comes, site.load),
-            Access::Store => self.drain_until(comes),
+            Access::Store => self.drain_until(comes.max(self.retires())),
             Access::Locked => self.clock = comes,
         }
         lab.take(at, self.core, access, comes);
@@ -169,8 +174,13 @@ impl Thread {
             return None;
         }
         let at = lab.find(names.name(address));
-        let clock = if access == Access::Store { self.retires() } else { self.clock };
-        let foreseen = lab.foresee(at, self.core, access, clock)?;
+        // A core asks for a store's line ahead of its time, but a line that is polled would be taken back.
+        let is_late = access == Access::Store && lab.is_polled(at, self.core);
+        let clock = if is_late { self.retires() } else { self.clock };
+        let mut foreseen = lab.foresee(at, self.core, access, clock)?;
+        if access == Access::Store {
+            foreseen.at = foreseen.at.max(self.retires());
+        }
         if self.foreseen.len() == 4 {
             self.foreseen.remove(0);
         }
