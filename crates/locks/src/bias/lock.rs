@@ -75,14 +75,37 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
         if self.enter_as_owner() { None } else { self.acquire_through_lock(acquire) }
     }
 
-    /// Tries to acquire the lock for a thread that polls now and then. It fails while another user has a bias
-    /// younger than a millisecond, and it does not interrupt the streak of another user.
+    /// Tries to acquire the lock, and uses `attempt` to try the inner lock if the bias does not suffice.
+    #[inline(always)]
+    pub fn try_acquire_by(
+        &self,
+        attempt: impl FnOnce(&L) -> Option<L::Token>,
+    ) -> Option<<Self as RawLock>::Token> {
+        if self.enter_as_owner() {
+            return Some(None);
+        }
+        let token = self.try_through_lock(attempt)?;
+        Some(self.count(token))
+    }
+
+    /// Tries to acquire the lock for a thread that polls now and then, and uses `attempt` to try the inner lock
+    /// if the bias does not suffice. It fails while another user has a bias younger than a millisecond, and it
+    /// does not interrupt the streak of another user.
     #[inline]
-    pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
+    pub fn try_visit_by(
+        &self,
+        attempt: impl FnOnce(&L) -> Option<L::Token>,
+    ) -> Option<<Self as RawLock>::Token> {
         if self.age.is_to_be_spared_by(O::caller) {
             return None;
         }
-        if self.enter_as_owner() { Some(None) } else { self.try_through_lock().map(Some) }
+        if self.enter_as_owner() { Some(None) } else { self.try_through_lock(attempt).map(Some) }
+    }
+
+    /// [`try_visit_by`](Self::try_visit_by), for an inner lock of one class.
+    #[inline]
+    pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
+        self.try_visit_by(L::try_acquire)
     }
 
     /// Enters if the bias is the caller's, at the cost of a few loads and stores. On success the caller
@@ -103,11 +126,11 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
     }
 
     /// Tries to enter through L. It fails if another thread holds L, or if a thread is inside by the bias.
-    fn try_through_lock(&self) -> Option<L::Token> {
+    fn try_through_lock(&self, attempt: impl FnOnce(&L) -> Option<L::Token>) -> Option<L::Token> {
         if self.bias.is_in_use() {
             return None;
         }
-        let token = self.under.try_acquire()?;
+        let token = attempt(&self.under)?;
         if self.end_bias(false) {
             return Some(token);
         }
@@ -199,11 +222,7 @@ unsafe impl<O: BiasOwner<L::Platform>, L: RawLock> RawLock for BiasedLock<O, L> 
 
     #[inline]
     fn try_acquire(&self) -> Option<Self::Token> {
-        if self.enter_as_owner() {
-            return Some(None);
-        }
-        let token = self.try_through_lock()?;
-        Some(self.count(token))
+        self.try_acquire_by(L::try_acquire)
     }
 
     #[inline(always)]

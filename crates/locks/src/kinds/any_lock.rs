@@ -7,15 +7,17 @@ use crate::two_level::TwoLevel;
 use heddle_platform::Native;
 use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::{RawLock, WaitPolicy};
+use heddle_sync::{PriorityLock, RawLock, WaitPolicy};
 use std::mem::MaybeUninit;
 
 macro_rules! any_lock {
     ($($kind:ident = $name:literal, $meaning:literal: $lock:ty, $make:ident, $gives_up:ident, $order:ident, $class:ident;)*) => {
-        /// A lock of a kind chosen when it is made.
+        /// A lock chosen when it is made: of one kind, or of two kinds for two classes.
         #[derive(Debug)]
         pub enum AnyLock {
             $(#[doc = concat!("`", $name, "`")] $kind(KeptToken<$lock>),)*
+            /// `p-X-Y`
+            Pair(KeptToken<Pair>),
         }
 
         impl AnyLock {
@@ -25,6 +27,7 @@ macro_rules! any_lock {
             pub fn last_holder(&self) -> &LastHolder {
                 match self {
                     $(AnyLock::$kind(lock) => &lock.last_holder,)*
+                    AnyLock::Pair(lock) => &lock.last_holder,
                 }
             }
 
@@ -44,14 +47,19 @@ macro_rules! any_lock {
                         Some(until) => until(&kept.lock, deadline_ns)?,
                         None => kept.lock.try_acquire()?,
                     }),)*
+                    AnyLock::Pair(lock) => lock.try_acquire(),
                 }
             }
 
-            /// The name of the lock's Rust type.
+            /// The name of the lock's Rust type; for two classes, of that which has the classes' locks inline.
             #[must_use]
-            pub fn type_name(&self) -> &'static str {
+            pub fn type_name(&self) -> String {
                 match self {
-                    $(AnyLock::$kind(_) => std::any::type_name::<$lock>(),)*
+                    $(AnyLock::$kind(_) => std::any::type_name::<$lock>().to_owned(),)*
+                    AnyLock::Pair(KeptToken { lock, .. }) => {
+                        let (high, low) = (lock.high().type_name(), lock.low().type_name());
+                        format!("heddle_locks::two_level::TwoLevel<{high}, {low}>")
+                    }
                 }
             }
         }
@@ -65,6 +73,7 @@ macro_rules! any_lock {
             fn acquire(&self) {
                 match self {
                     $(AnyLock::$kind(lock) => lock.acquire(),)*
+                    AnyLock::Pair(lock) => lock.acquire(),
                 }
             }
 
@@ -72,6 +81,7 @@ macro_rules! any_lock {
             fn try_acquire(&self) -> Option<()> {
                 match self {
                     $(AnyLock::$kind(lock) => lock.try_acquire(),)*
+                    AnyLock::Pair(lock) => lock.try_acquire(),
                 }
             }
 
@@ -80,12 +90,15 @@ macro_rules! any_lock {
                 match self {
                     // SAFETY: the caller's promise.
                     $(AnyLock::$kind(lock) => unsafe { lock.release(()) },)*
+                    // SAFETY: the caller's promise.
+                    AnyLock::Pair(lock) => unsafe { lock.release(()) },
                 }
             }
 
             fn has_waiters(&self) -> bool {
                 match self {
                     $(AnyLock::$kind(lock) => lock.has_waiters(),)*
+                    AnyLock::Pair(lock) => lock.has_waiters(),
                 }
             }
         }
@@ -94,13 +107,43 @@ macro_rules! any_lock {
 
 with_rows!(any_lock);
 
-/// The two-level lock `p-X-Y`: `high` is for the class that goes first, `low` for the class that stands back.
-/// If both are of strict kinds, a running thread does not pass the head of its class.
+// SAFETY: both classes keep the promises; a lock of one kind has one class.
+unsafe impl PriorityLock for AnyLock {
+    #[inline]
+    fn acquire_low(&self) {
+        match self {
+            AnyLock::Pair(pair) => _ = pair.keep(pair.lock.acquire_low()),
+            one => one.acquire(),
+        }
+    }
+
+    #[inline]
+    fn try_acquire_low(&self) -> Option<()> {
+        match self {
+            AnyLock::Pair(pair) => pair.keep(pair.lock.try_acquire_low()?),
+            one => one.try_acquire(),
+        }
+    }
+}
+
+/// A lock of two classes, each of any kind.
+pub type Pair = TwoLevel<Box<AnyLock>, Box<AnyLock>>;
+
+impl AnyLock {
+    /// The two-level lock `p-X-Y`, free: `high` is for the class that goes first, `low` for the class that stands
+    /// back. If both are of strict kinds, a running thread does not pass the head of its class.
+    #[must_use]
+    pub fn pair(high: LockKind, low: LockKind, settings: &LockSettings) -> AnyLock {
+        AnyLock::Pair(KeptToken::new(pair_of(high, low, settings)))
+    }
+}
+
+/// The lock of [`AnyLock::pair`] itself.
 #[must_use]
-pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLevel<AnyLock, AnyLock> {
+pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> Pair {
     let pair = settings_of_pair(high, low, settings);
     let class = pair.of_class();
-    let lock = |kind: LockKind| AnyLock::new(kind.in_class(), &class);
+    let lock = |kind: LockKind| Box::new(AnyLock::new(kind.in_class(), &class));
     TwoLevel::with_low_bound(lock(high), lock(low), pair.policy, pair.low_bound)
 }
 

@@ -48,7 +48,7 @@ mod name;
 pub mod recipe;
 mod rows;
 
-pub use any_lock::{AnyLock, KeptToken, LastHolder, pair_of};
+pub use any_lock::{AnyLock, KeptToken, LastHolder, Pair, pair_of};
 pub use kind::{LockKind, Order};
 pub use name::LockName;
 pub use recipe::{AcquireUntil, LockSettings, LowClass, Recipe, Visitor};

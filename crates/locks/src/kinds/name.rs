@@ -194,7 +194,7 @@ mod tests {
         for lock in LockName::all().filter(|lock| lock.has_classes()) {
             let (high, low) = LockKind::pair_from_name(lock.name()).expect("a name p-X-Y");
             let pair = pair_of(high, low, &settings);
-            assert_eq!(lock.type_name(), pair_name(pair.high().type_name(), pair.low().type_name()));
+            assert_eq!(lock.type_name(), pair_name(&pair.high().type_name(), &pair.low().type_name()));
             assert_eq!(pair.high().type_name(), type_of(high.in_class()));
             assert_eq!(pair.low().type_name(), type_of(low.in_class()));
             pairs += 1;

@@ -81,13 +81,11 @@ impl Model {
             }
             self.progress_entry = entry;
         }
-        let biasable = self.execution == Execution::Caller && matches!(self.arbitration, Arbitration::One(_));
-        if self.bias != Bias::None && !biasable {
+        if self.bias != Bias::None && self.execution != Execution::Caller {
             if given("HEDDLE_BIAS") {
                 return refuse(format!(
-                    "a bias belongs to one lock, which execution \"{}\" with arbitration \"{}\" does not have; \
-                     leave HEDDLE_BIAS out",
-                    self.execution, self.arbitration
+                    "a bias belongs to a lock, which execution \"{}\" does not have; leave HEDDLE_BIAS out",
+                    self.execution
                 ));
             }
             self.bias = Bias::None;
@@ -237,6 +235,8 @@ mod tests {
             ("per-vni-mutex", vec![("HEDDLE_BIAS", "none"), ("HEDDLE_TEST_PATIENCE", "9")]),
             ("brief-global", vec![("HEDDLE_TEST_PATIENCE", "9")]),
             ("per-vni-mutex", vec![("HEDDLE_PROGRESS_ENTRY", "wait")]),
+            ("p-hmcs-mcs", vec![("HEDDLE_BIAS", "thread")]),
+            ("p-mcs-mcs", vec![("HEDDLE_BIAS", "core"), ("HEDDLE_PROGRESS_ENTRY", "try")]),
             ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "hmcs"), ("HEDDLE_COHORT_THRESHOLD", "9")]),
             ("csync", vec![("HEDDLE_EXECUTION", "dsm-synch"), ("HEDDLE_COMBINING_LIMIT", "9")]),
             ("per-vni-mutex", vec![("HEDDLE_TEST_PATIENCE", "0"), ("HEDDLE_LOW_BOUND", "256")]),
@@ -257,7 +257,7 @@ mod tests {
             ("csync", vec![("HEDDLE_GRANULARITY", "brief-global")], "needs granularity"),
             ("offload", vec![("HEDDLE_GRANULARITY", "per-object")], "needs granularity"),
             ("offload", vec![("HEDDLE_ARBITRATION", "mcs")], "no lock to arbitrate"),
-            ("offload", vec![("HEDDLE_BIAS", "on")], "belongs to one lock"),
+            ("offload", vec![("HEDDLE_BIAS", "on")], "belongs to a lock"),
             ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "p-mcs-mcs")], "over one lock"),
             ("global-mcs", vec![("HEDDLE_PROGRESS_ENTRY", "try")], "without offload threads"),
             (
@@ -267,13 +267,8 @@ mod tests {
             ),
             ("lock-free", vec![("HEDDLE_PROGRESS_ENTRY", "wait")], "without offload threads"),
             ("offload", vec![("HEDDLE_PROGRESS_ENTRY", "wait")], "without offload threads"),
-            (
-                "per-vni-mutex",
-                vec![("HEDDLE_ARBITRATION", "p-mcs-mcs"), ("HEDDLE_BIAS", "on")],
-                "belongs to one lock",
-            ),
             ("lock-free", vec![("HEDDLE_ARBITRATION", "mutex")], "nothing to arbitrate"),
-            ("offload", vec![("HEDDLE_BIAS", "core")], "belongs to one lock"),
+            ("offload", vec![("HEDDLE_BIAS", "core")], "belongs to a lock"),
             ("lock-free", vec![("HEDDLE_BIAS", "on")], "a bias has no effect"),
             ("lock-free", vec![("HEDDLE_BIAS", "core")], "a bias has no effect"),
             ("lock-free", vec![("HEDDLE_REQUEST_POOL", "shared")], "has a critical section"),
@@ -304,8 +299,7 @@ mod tests {
             let error = choose(name, &parts).expect_err("senseless");
             assert!(error.to_string().contains(reason), "{error}");
         }
-        let model =
-            choose("per-vni-mutex", &[("HEDDLE_ARBITRATION", "p-mcs-mcs")]).expect("the bias gives way");
+        let model = choose("per-vni-mutex", &[("HEDDLE_EXECUTION", "csync")]).expect("the bias gives way");
         assert_eq!(model.bias, Bias::None);
         let model = choose("p-mcs-mcs", &[("HEDDLE_GRANULARITY", "lock-free")]);
         assert_eq!(model, Model::named("lock-free"), "parts that were not asked for give way");

@@ -3,11 +3,10 @@
 use crate::choice::{Arbitration, Bias, Model};
 use crate::counters::{HandOver, LockAndRow, Row, was_here_last};
 use crate::path::Path;
-use heddle_locks::kinds::{AnyLock, LockSettings, pair_of};
-use heddle_locks::two_level::Class;
-use heddle_locks::{Biased, CoreBiased, TwoLevel};
+use heddle_locks::kinds::{AnyLock, LockSettings};
+use heddle_locks::{Biased, CoreBiased};
 use heddle_platform::clock;
-use heddle_sync::{RawLock, WaitPolicy};
+use heddle_sync::{PriorityLock, RawLock, WaitPolicy};
 use std::sync::Arc;
 
 /// A lock with a bias to a thread, as the shortcut holds it.
@@ -19,7 +18,6 @@ pub(crate) enum SectionLock {
     Biased(BiasedLock),
     CoreBiased(Arc<LockAndRow<CoreBiased<AnyLock>>>),
     Plain(Arc<LockAndRow<AnyLock>>),
-    Priority(Arc<LockAndRow<TwoLevel<AnyLock, AnyLock>>>),
 }
 
 /// Says how a thread has acquired the lock; its release needs that. One byte, since every
@@ -28,39 +26,14 @@ pub(crate) enum SectionLock {
 pub(crate) enum SectionToken {
     /// The thread entered by the bias.
     BiasOwner,
-    /// The thread entered by the inner lock of a biased lock.
-    Inner,
-    Plain,
-    /// The thread is in the high class of a two-level lock, as the head of its class or behind one.
-    HighHead,
-    High,
-    LowHead,
-    Low,
+    /// The thread has acquired the lock, or the inner lock of a biased one.
+    Holder,
 }
 
 impl SectionToken {
     #[inline(always)]
     fn of_biased(token: Option<()>) -> SectionToken {
-        if token.is_none() { SectionToken::BiasOwner } else { SectionToken::Inner }
-    }
-
-    fn of_class(class: Class<(), ()>) -> SectionToken {
-        match class {
-            Class::High(Some(())) => SectionToken::HighHead,
-            Class::High(None) => SectionToken::High,
-            Class::Low(Some(())) => SectionToken::LowHead,
-            Class::Low(None) => SectionToken::Low,
-        }
-    }
-
-    fn class(self) -> Option<Class<(), ()>> {
-        match self {
-            SectionToken::HighHead => Some(Class::High(Some(()))),
-            SectionToken::High => Some(Class::High(None)),
-            SectionToken::LowHead => Some(Class::Low(Some(()))),
-            SectionToken::Low => Some(Class::Low(None)),
-            _ => None,
-        }
+        if token.is_none() { SectionToken::BiasOwner } else { SectionToken::Holder }
     }
 }
 
@@ -71,20 +44,14 @@ impl SectionLock {
             Arc::new(LockAndRow::new(lock, row))
         }
         let settings = lock_settings(model);
-        match model.arbitration {
-            Arbitration::One(kind) => {
-                let lock = AnyLock::new(kind, &settings);
-                match model.bias {
-                    Bias::None => SectionLock::Plain(with_row(lock, row)),
-                    Bias::Thread => SectionLock::Biased(with_row(Biased::new(lock, settings.policy), row)),
-                    Bias::Core => {
-                        SectionLock::CoreBiased(with_row(CoreBiased::new(lock, settings.policy), row))
-                    }
-                }
-            }
-            Arbitration::Priority(main, progress) => {
-                SectionLock::Priority(with_row(pair_of(main, progress, &settings), row))
-            }
+        let lock = match model.arbitration {
+            Arbitration::One(kind) => AnyLock::new(kind, &settings),
+            Arbitration::Priority(main, progress) => AnyLock::pair(main, progress, &settings),
+        };
+        match model.bias {
+            Bias::None => SectionLock::Plain(with_row(lock, row)),
+            Bias::Thread => SectionLock::Biased(with_row(Biased::new(lock, settings.policy), row)),
+            Bias::Core => SectionLock::CoreBiased(with_row(CoreBiased::new(lock, settings.policy), row)),
         }
     }
 
@@ -94,7 +61,6 @@ impl SectionLock {
             SectionLock::Biased(lock) => lock.has_waiters(),
             SectionLock::CoreBiased(lock) => lock.has_waiters(),
             SectionLock::Plain(lock) => lock.has_waiters(),
-            SectionLock::Priority(lock) => lock.has_waiters(),
         }
     }
 
@@ -113,29 +79,10 @@ impl SectionLock {
             SectionLock::CoreBiased(lock) => {
                 SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, path, row)))
             }
-            _ => self.enter_unbiased(path, row),
+            SectionLock::Plain(lock) => enter_unbiased(lock, path, row),
         };
         row.entered(path);
         token
-    }
-
-    #[inline(never)]
-    fn enter_unbiased(&self, path: Path, row: Row) -> SectionToken {
-        match (self, path) {
-            (SectionLock::Biased(_) | SectionLock::CoreBiased(_), _) => {
-                unreachable!("`enter` acquires a biased lock itself")
-            }
-            (SectionLock::Plain(lock), _) => {
-                acquire_counted(lock, path, row);
-                SectionToken::Plain
-            }
-            (SectionLock::Priority(lock), Path::Main) => {
-                SectionToken::of_class(row.contend(path, || lock.try_acquire_high(), || lock.acquire_high()))
-            }
-            (SectionLock::Priority(lock), Path::Progress) => {
-                SectionToken::of_class(row.contend(path, || lock.try_acquire_low(), || lock.acquire_low()))
-            }
-        }
     }
 
     /// Enters if that needs no waiting. Both success and failure are counted in `row`.
@@ -173,14 +120,11 @@ impl SectionLock {
     #[cold]
     #[inline(never)]
     fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
-        match (self, path) {
-            (SectionLock::Biased(lock), _) => lock.try_acquire().map(SectionToken::of_biased),
-            (SectionLock::CoreBiased(lock), _) => lock.try_acquire().map(SectionToken::of_biased),
-            (SectionLock::Plain(lock), _) => lock.try_acquire().map(|()| SectionToken::Plain),
-            (SectionLock::Priority(lock), Path::Main) => lock.try_acquire_high().map(SectionToken::of_class),
-            (SectionLock::Priority(lock), Path::Progress) => {
-                lock.try_acquire_low().map(SectionToken::of_class)
-            }
+        let attempt = |lock: &AnyLock| try_acquire(lock, path);
+        match self {
+            SectionLock::Biased(lock) => lock.try_acquire_by(attempt).map(SectionToken::of_biased),
+            SectionLock::CoreBiased(lock) => lock.try_acquire_by(attempt).map(SectionToken::of_biased),
+            SectionLock::Plain(lock) => attempt(lock).map(|()| SectionToken::Holder),
         }
     }
 
@@ -188,9 +132,9 @@ impl SectionLock {
     /// thread that polls now and then.
     pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
         let visit = match self {
-            SectionLock::Biased(lock) => lock.try_visit(),
-            SectionLock::CoreBiased(lock) => lock.try_visit(),
-            _ => return self.try_enter(Path::Progress, row),
+            SectionLock::Biased(lock) => lock.try_visit_by(AnyLock::try_acquire_low),
+            SectionLock::CoreBiased(lock) => lock.try_visit_by(AnyLock::try_acquire_low),
+            SectionLock::Plain(_) => return self.try_enter(Path::Progress, row),
         };
         let Some(token) = visit else {
             row.refused();
@@ -205,12 +149,12 @@ impl SectionLock {
     pub(crate) fn enter_within(&self, path: Path, patience_ns: u64, row: Row) -> Option<SectionToken> {
         let SectionLock::Plain(lock) = self else { return self.try_enter(path, row) };
         let wait = || lock.acquire_until(clock::now_ns() + patience_ns);
-        if row.contend(path, || lock.try_acquire().map(Some), wait).is_none() {
+        if row.contend(path, || try_acquire(lock, path).map(Some), wait).is_none() {
             row.refused();
             return None;
         }
         row.entered(path);
-        Some(SectionToken::Plain)
+        Some(SectionToken::Holder)
     }
 
     /// Leaves the critical section.
@@ -224,8 +168,8 @@ impl SectionLock {
             (SectionLock::Biased(lock), SectionToken::BiasOwner) => unsafe { lock.release(None) },
             // SAFETY: the caller is inside by this token, which is that of an entry by the bias.
             (SectionLock::CoreBiased(lock), SectionToken::BiasOwner) => unsafe { lock.release(None) },
-            // SAFETY: the caller is inside by this token.
-            (_, token) => unsafe { self.leave_unbiased(token) },
+            // SAFETY: the caller is inside by this token, which is not that of an entry by the bias.
+            _ => unsafe { self.leave_unbiased() },
         }
     }
 
@@ -234,30 +178,24 @@ impl SectionLock {
     /// apart.)
     ///
     /// # Safety
-    /// The calling thread is in the critical section by the entry that gave it `token`.
+    /// The calling thread is in the critical section, and has not entered by a bias.
     #[inline(never)]
-    unsafe fn leave_unbiased(&self, token: SectionToken) {
-        match (self, token) {
-            (SectionLock::Biased(lock), SectionToken::Inner) if was_here_last(lock.under().last_holder()) => {
-                // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
+    unsafe fn leave_unbiased(&self) {
+        match self {
+            SectionLock::Biased(lock) if was_here_last(lock.under().last_holder()) => {
+                // SAFETY: the caller is inside by the inner lock.
                 unsafe { lock.release(Some(())) }
             }
-            (SectionLock::CoreBiased(lock), SectionToken::Inner)
-                if was_here_last(lock.under().last_holder()) =>
-            {
-                // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
+            SectionLock::CoreBiased(lock) if was_here_last(lock.under().last_holder()) => {
+                // SAFETY: the caller is inside by the inner lock.
                 unsafe { lock.release(Some(())) }
             }
-            (SectionLock::Plain(lock), SectionToken::Plain) if was_here_last(lock.last_holder()) => {
-                // SAFETY: the caller is inside by this token.
+            SectionLock::Plain(lock) if was_here_last(lock.last_holder()) => {
+                // SAFETY: the caller is inside by the lock.
                 unsafe { lock.release(()) }
             }
-            (SectionLock::Priority(lock), _) if was_here_last(lock.high().last_holder()) => {
-                // SAFETY: the caller is inside by this token.
-                unsafe { leave_class(lock, token) }
-            }
-            // SAFETY: the caller is inside by this token.
-            _ => unsafe { self.leave_handed_over(token) },
+            // SAFETY: the caller is inside otherwise than by the bias.
+            _ => unsafe { self.leave_handed_over() },
         }
     }
 
@@ -265,34 +203,26 @@ impl SectionLock {
     /// nothing on the stack.
     ///
     /// # Safety
-    /// The calling thread is in the critical section by the entry that gave it `token`.
+    /// The calling thread is in the critical section, and has not entered by a bias.
     #[cold]
     #[inline(never)]
-    unsafe fn leave_handed_over(&self, token: SectionToken) {
-        let (last, row) = match (self, token, token.class()) {
-            (SectionLock::Biased(lock), SectionToken::Inner, _) => (lock.under().last_holder(), lock.row),
-            (SectionLock::CoreBiased(lock), SectionToken::Inner, _) => (lock.under().last_holder(), lock.row),
-            (SectionLock::Plain(lock), SectionToken::Plain, _) => (lock.last_holder(), lock.row),
-            // The words of one of the two classes serve both.
-            (SectionLock::Priority(lock), _, Some(_)) => (lock.high().last_holder(), lock.row),
-            _ => unreachable!("a token of another critical section"),
+    unsafe fn leave_handed_over(&self) {
+        let (last, row) = match self {
+            SectionLock::Biased(lock) => (lock.under().last_holder(), lock.row),
+            SectionLock::CoreBiased(lock) => (lock.under().last_holder(), lock.row),
+            SectionLock::Plain(lock) => (lock.last_holder(), lock.row),
         };
         let noted = HandOver::note(last);
-        // SAFETY: the caller is inside by this token.
-        unsafe { self.leave_unbiased(token) };
+        // SAFETY: the caller is inside otherwise than by the bias.
+        unsafe { self.leave_unbiased() };
         noted.count(row);
     }
 }
 
-/// Leaves a two-level lock.
-///
-/// # Safety
-/// The calling thread is inside by the entry that gave it `token`.
 #[inline(never)]
-unsafe fn leave_class(lock: &TwoLevel<AnyLock, AnyLock>, token: SectionToken) {
-    let Some(class) = token.class() else { unreachable!("a token of another critical section") };
-    // SAFETY: the caller is inside by this token, which stands for this class.
-    unsafe { lock.release(class) };
+fn enter_unbiased(lock: &AnyLock, path: Path, row: Row) -> SectionToken {
+    acquire_counted(lock, path, row);
+    SectionToken::Holder
 }
 
 /// The settings of a model's locks.
@@ -304,10 +234,23 @@ pub(super) fn lock_settings(model: &Model) -> LockSettings {
     }
 }
 
-/// Acquires a lock, and counts and times the acquisition in `row` if it has to wait.
+/// Acquires a lock in the class of the path, and counts and times the acquisition in `row` if it has to wait.
 #[inline(always)]
 fn acquire_counted(lock: &AnyLock, path: Path, row: Row) {
-    row.contend(path, || lock.try_acquire(), || lock.acquire());
+    let wait = || match path {
+        Path::Main => lock.acquire(),
+        Path::Progress => lock.acquire_low(),
+    };
+    row.contend(path, || try_acquire(lock, path), wait);
+}
+
+/// Tries a lock in the class of the path.
+#[inline(always)]
+fn try_acquire(lock: &AnyLock, path: Path) -> Option<()> {
+    match path {
+        Path::Main => lock.try_acquire(),
+        Path::Progress => lock.try_acquire_low(),
+    }
 }
 
 #[cfg(test)]
@@ -325,11 +268,7 @@ mod tests {
         match lock {
             SectionLock::Biased(lock) => biased::<OwnerThread<Native>>(lock.under()),
             SectionLock::CoreBiased(lock) => biased::<OwnerCore<Native>>(lock.under()),
-            SectionLock::Plain(lock) => lock.type_name().to_owned(),
-            SectionLock::Priority(lock) => {
-                let (high, low) = (lock.high().type_name(), lock.low().type_name());
-                format!("heddle_locks::two_level::TwoLevel<{high}, {low}>")
-            }
+            SectionLock::Plain(lock) => lock.type_name(),
         }
     }
 

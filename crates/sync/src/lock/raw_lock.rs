@@ -60,6 +60,33 @@ pub unsafe trait RawLock: Send + Sync {
     fn has_waiters(&self) -> bool;
 }
 
+// SAFETY: the lock in the box keeps the promises.
+unsafe impl<L: RawLock> RawLock for Box<L> {
+    type Platform = L::Platform;
+    type Token = L::Token;
+
+    #[inline]
+    fn acquire(&self) -> Self::Token {
+        (**self).acquire()
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> Option<Self::Token> {
+        (**self).try_acquire()
+    }
+
+    #[inline]
+    unsafe fn release(&self, token: Self::Token) {
+        // SAFETY: the caller's promise.
+        unsafe { (**self).release(token) };
+    }
+
+    #[inline]
+    fn has_waiters(&self) -> bool {
+        (**self).has_waiters()
+    }
+}
+
 /// A lock whose waiters may give up.
 ///
 /// # Safety
