@@ -88,9 +88,9 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
         Some(self.count(token))
     }
 
-    /// Tries to acquire the lock for a thread that polls now and then, and uses `attempt` to try the inner lock
-    /// if the bias does not suffice. It fails while another user has a bias younger than a millisecond, and it
-    /// does not interrupt the streak of another user.
+    /// Tries to acquire the lock for a thread that polls now and then, and uses `attempt` to try the inner
+    /// lock if the bias does not suffice. It fails while another user has a bias younger than a
+    /// millisecond, and it does not interrupt the streak of another user.
     #[inline]
     pub fn try_visit_by(
         &self,

@@ -51,7 +51,8 @@ macro_rules! any_lock {
                 }
             }
 
-            /// The name of the lock's Rust type; for two classes, of that which has the classes' locks inline.
+            /// The name of the lock's Rust type; for two classes, of that which has the classes' locks
+            /// inline.
             #[must_use]
             pub fn type_name(&self) -> String {
                 match self {
@@ -130,8 +131,8 @@ unsafe impl PriorityLock for AnyLock {
 pub type Pair = TwoLevel<Box<AnyLock>, Box<AnyLock>>;
 
 impl AnyLock {
-    /// The two-level lock `p-X-Y`, free: `high` is for the class that goes first, `low` for the class that stands
-    /// back. If both are of strict kinds, a running thread does not pass the head of its class.
+    /// The two-level lock `p-X-Y`, free: `high` is for the class that goes first, `low` for the class that
+    /// stands back. If both are of strict kinds, a running thread does not pass the head of its class.
     #[must_use]
     pub fn pair(high: LockKind, low: LockKind, settings: &LockSettings) -> AnyLock {
         AnyLock::Pair(KeptToken::new(pair_of(high, low, settings)))

@@ -296,6 +296,30 @@ mod tests {
         }
     }
 
+    /// A thread that is alone enters a pair of locks by its bias, too; another one enters by its path's
+    /// class.
+    #[test]
+    fn a_pair_of_locks_can_have_a_bias() {
+        if !heddle_platform::barrier::is_asymmetric() {
+            return eprintln!("skipped: without membarrier no thread gets a bias");
+        }
+        let arbitration = "p-hmcs-mcs".parse().expect("an arbitration");
+        let model = Model { arbitration, bias: Bias::Thread, ..Model::default() };
+        let lock = SectionLock::new(&model, Row::without_section());
+        let enter = |path| {
+            let token = lock.enter(path, Row::without_section());
+            // SAFETY: this thread entered above, which gave it this token.
+            unsafe { lock.leave(token) };
+            token
+        };
+        let owner = (0..1_000_000).any(|_| enter(Path::Main) == SectionToken::BiasOwner);
+        assert!(owner, "a thread that is alone becomes the owner");
+        for path in [Path::Main, Path::Progress] {
+            let other = || std::thread::scope(|scope| scope.spawn(|| enter(path)).join().expect("it ends"));
+            assert_eq!(other(), SectionToken::Holder, "{path:?}");
+        }
+    }
+
     /// The number of entries by the bias, of 1,000, when two threads of one core enter by turns.
     fn entries_by_bias(bias: Bias) -> usize {
         const TURNS: usize = 1_000;
