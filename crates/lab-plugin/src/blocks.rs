@@ -15,7 +15,7 @@ pub(crate) struct Block {
     pub(crate) meets: &'static AtomicBool,
     /// Its stores whose address is known when it begins.
     pub(crate) stores: Vec<&'static Place>,
-    /// What it makes of what it has.
+    /// The registers that it changes, and what its way out depends on.
     pub(crate) flow: Flow,
     /// The address of the block that came after it last.
     pub(crate) next: AtomicU64,

@@ -1,7 +1,7 @@
-//! What the values of a block are made of: which address and which way out depends on which load.
+//! Dependences within a block: which address and which way out depends on which load.
 //!
-//! What goes through memory is not followed. So a value that was put aside depends on nothing when it is
-//! fetched back.
+//! Values are not followed through memory. So one that was put aside depends on nothing when it is fetched
+//! back.
 
 use heddle_lab::thread::{Flow, Registers, Sources};
 use iced_x86::{FlowControl, Instruction, InstructionInfo, Mnemonic, OpAccess, OpKind, Register};
@@ -16,7 +16,7 @@ const ALL: usize = Registers::BITS as usize;
 /// Loads of a block that can be told apart.
 const LOADS: u32 = u64::BITS;
 
-/// What each register is made of after the instructions so far.
+/// The sources of each register after the instructions so far.
 #[derive(Debug)]
 pub(crate) struct Dataflow {
     registers: [Sources; ALL],

@@ -83,8 +83,8 @@ pub(crate) unsafe extern "C" fn on_translation(_: PluginId, block: *mut Translat
     handle.on_execution(callbacks::ON_BLOCK, block);
 }
 
-/// What an instruction costs where others cost `usual`. qemu runs one that repeats as often as it repeats;
-/// a core copies a line in the time of four instructions.
+/// The cost of an instruction where others cost `usual`. qemu counts each turn of a repeated one; a core
+/// copies a line in the time of four instructions.
 fn cost_of(instruction: &Instruction, usual: u64) -> u64 {
     if instruction.has_rep_prefix() && instruction.is_string_instruction() {
         usual * instruction.memory_size().size() as u64 / 16

@@ -64,7 +64,7 @@ pub(crate) struct Run {
 pub(crate) struct Finished {
     /// How it ended.
     pub(crate) ending: Ending,
-    /// What it printed until then.
+    /// Its output until then.
     pub(crate) output: String,
     /// The load by other programs meanwhile.
     pub(crate) load: Load,

@@ -58,7 +58,7 @@ impl Lab {
         Ok(Self { heddle, argument: argument.to_owned(), machine, host_core })
     }
 
-    /// What records say of it.
+    /// The machine as records describe it.
     pub(crate) fn facts(&self) -> Machine {
         Machine::simulated(&self.machine.name, self.machine.sockets, self.machine.cores_per_socket())
     }

@@ -121,7 +121,8 @@ impl PapersArgs {
     }
 }
 
-/// What a run in the lab does not do: the distributed locks have a simulator of their own, and no machine.
+/// The experiments of a run in the lab, and those that it leaves out: the distributed locks have a simulator
+/// of their own, and no machine.
 ///
 /// # Errors
 ///

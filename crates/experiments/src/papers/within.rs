@@ -44,7 +44,7 @@ const QUEUE: MeasuredQuantity = MeasuredQuantity {
 /// Locks, each by its name and its label.
 type NamedLocks = &'static [(&'static str, &'static str)];
 
-/// What an experiment measures without MPI, and under which locks; there may be none.
+/// The subject that an experiment measures without MPI, and its locks; there may be none.
 pub(super) fn subject(experiment: &Experiment) -> (MeasuredQuantity, NamedLocks) {
     match experiment.within {
         experiment::Within::Nothing | experiment::Within::Simulation(_) => (LATENCY, &[]),
@@ -67,7 +67,7 @@ pub(super) fn iterations(effort: &Effort) -> u64 {
 pub(super) struct MeasuredWithin {
     /// A measurement for each lock, number of threads and round.
     pub(super) measurements: Vec<Measurement>,
-    /// What gave no figure.
+    /// The measurements that gave no figure.
     pub(super) failures: Vec<Failure>,
     /// False if the user interrupted.
     pub(super) complete: bool,

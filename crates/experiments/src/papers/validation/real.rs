@@ -27,7 +27,7 @@ pub(super) struct RealMachine {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RealFigures {
-    /// What was measured.
+    /// The quantity that was measured.
     pub(super) of: LabQuantity,
     /// The systems, each with its figure.
     pub(super) figures: Vec<(String, f64)>,
@@ -38,13 +38,13 @@ impl RealMachine {
     ///
     /// # Errors
     ///
-    /// What is wrong with the file.
+    /// The fault of the file.
     pub(super) fn read() -> Result<Self, toml::de::Error> {
         toml::from_str(include_str!("real.toml"))
     }
 }
 
-/// What can be compared.
+/// The quantities that can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum LabQuantity {
