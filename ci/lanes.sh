@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 build=$PWD/build
 mpicc=$build/bin/mpicc
 mpiexec=$build/bin/mpiexec
-models=per-vni-mutex,global-mutex
+models=auto,global-mutex
 export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
 
 # c_programs ARGUMENT..: the programs of tests/c. Each is compiled once, by the lane that comes first.
@@ -49,7 +49,7 @@ lane_lab() { tests/lab/run.py "$build"; }
 lane_papers() { tests/papers/run.py "$build"; }
 # started_by MPIEXEC [PROGRAMS]: how a job begins and ends is the launcher's; the rest is the lane c's.
 started_by() {
-    mpiexec=$1 c_programs --models per-vni-mutex --cover one \
+    mpiexec=$1 c_programs --models auto --cover one \
         -k "^(${2:-abort|error_(abort|fatal|self)|file_size|coll_many|fork_exit|init_|no_leaks|probe|self_comm|sessions(_no_world)?$|threads_(abort|order)|win_fence})"
 }
 # MPICH is there once the lane abi has run. Its launcher speaks PMI-1 and PMI-2.

@@ -30,10 +30,10 @@ target=$(rustc -vV | sed -n 's/^host: //p')
 logs=target/sanitize
 # Where mpiexec and generate are: HEDDLE_TOOLS names the folder if they have been built.
 tools=${HEDDLE_TOOLS:-target/debug}
-models=per-vni-mutex,global-mutex,per-object,lock-free,offload
+models=auto,global-mutex,per-object,lock-free,offload
 # Under lock-free a slot of a ring passes from one sender to the next through its reader, another process, which
 # ThreadSanitizer does not see, so it would report a race. There it runs the stress test in one process only.
-thread_models=per-vni-mutex,global-mutex,per-object,offload
+thread_models=auto,global-mutex,per-object,offload
 mkdir -p "$logs"
 passed=0 failed=0 missing=""
 # What the short form draws.

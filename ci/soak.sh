@@ -31,7 +31,7 @@ part_windows() { random_programs --windows; }
 part_programs() { c_programs --models "$1" --cover all; }
 # A million objects of each kind, and no growth.
 part_objects() {
-    FLAT_COUNT=1000000 c_programs --models per-vni-mutex,lock-free,csync --cover one -k lifetime_flat_objects
+    FLAT_COUNT=1000000 c_programs --models auto,lock-free,csync --cover one -k lifetime_flat_objects
 }
 # A lane of make test without a draw: all lifetimes, models, or numbers of ranks.
 part_lane() { HEDDLE_TEST_SEED=all ci/lanes.sh "$1"; }

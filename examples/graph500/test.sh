@@ -74,7 +74,7 @@ good 'validated *34/34' 2 --input data/karate.txt --threads 2 --buffer 64
 echo "the model in use, by its name, on Heddle"
 run 1 --scale 1 --roots 1
 if grep -q 'MPI  *Heddle' "$work/out"; then
-    grep -q "model  *${HEDDLE_MODEL:-per-vni-mutex}" "$work/out" || fail "no name of a model"
+    grep -q "model  *${HEDDLE_MODEL:-auto}" "$work/out" || fail "no name of a model"
 fi
 
 echo "town, generated graphs, both kinds of communicators, small and large messages"

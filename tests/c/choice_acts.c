@@ -5,6 +5,8 @@
 // models: default
 // settings global: HEDDLE_GRANULARITY=global
 // settings brief: HEDDLE_GRANULARITY=brief-global
+// settings vni: HEDDLE_GRANULARITY=per-vni
+// settings channel: HEDDLE_GRANULARITY=per-channel
 // settings object: HEDDLE_GRANULARITY=per-object
 // settings free: HEDDLE_GRANULARITY=lock-free
 // settings pool: HEDDLE_REQUEST_POOL=shared
@@ -15,6 +17,8 @@
 // settings vnis: HEDDLE_EXECUTION=offload HEDDLE_VNIS=3
 // settings one: HEDDLE_EXECUTION=offload HEDDLE_OFFLOAD_THREADS=one
 // settings offload: HEDDLE_EXECUTION=offload
+// settings auto: HEDDLE_MODEL=auto
+// settings per-vni-mutex: HEDDLE_MODEL=per-vni-mutex
 // settings global-mutex: HEDDLE_MODEL=global-mutex
 // settings brief-global: HEDDLE_MODEL=brief-global
 // settings per-object: HEDDLE_MODEL=per-object
@@ -97,9 +101,13 @@ static const struct {
     {"brief", {[PROCESS] = true}},
     {"object", {[CHANNEL] = true}},
     {"free", {0}},
-    {"pool", {[VNI] = true, [POOL] = true}},
-    {"naive", {[VNI] = true, [COUNTS] = true}},
-    {"suppress", {[VNI] = true}},
+    {"vni", {[VNI] = true}},
+    {"channel", {[VNI] = true, [CHANNEL] = true}},
+    {"pool", {[VNI] = true, [CHANNEL] = true, [POOL] = true}},
+    {"naive", {[VNI] = true, [CHANNEL] = true, [COUNTS] = true}},
+    {"suppress", {[VNI] = true, [CHANNEL] = true}},
+    {"auto", {[VNI] = true, [CHANNEL] = true}},
+    {"per-vni-mutex", {[VNI] = true}},
     {"global-mutex", {[CALL] = true}},
     {"brief-global", {[PROCESS] = true}},
     {"per-object", {[CHANNEL] = true}},
@@ -130,7 +138,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (IS(rows[i].variant)) enter(rows[i].entered, MPI_INT, MPI_COMM_WORLD);
     }
-    if (IS("suppress")) enter((bool[SECTIONS]){[VNI] = true, [COUNTS] = true}, pair, comm);
+    if (IS("suppress")) enter((bool[SECTIONS]){[VNI] = true, [CHANNEL] = true, [COUNTS] = true}, pair, comm);
     if (IS("none")) CHECK_EQ(grown("heddle_collections", frees, MPI_INT, comm), 0);
     // Ten freed objects start a collection; under `adaptive` it takes more and more of them.
     if (IS("collect")) CHECK(grown("heddle_collections", frees, MPI_INT, comm) >= FREED / 10 - 2);

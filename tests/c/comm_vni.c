@@ -27,7 +27,7 @@ static void prepare(void) {
     CHECK_OK(MPI_T_enum_get_item(items, item, &value, name, &room));
     CHECK_OK(MPI_T_cvar_handle_free(&handle));
     CHECK_OK(MPI_Query_thread(&level));
-    countable = level == MPI_THREAD_MULTIPLE && strcmp(name, "per-vni") == 0;
+    countable = level == MPI_THREAD_MULTIPLE && (strcmp(name, "per-vni") == 0 || strcmp(name, "per-channel") == 0);
     CHECK_OK(MPI_T_pvar_session_create(&session));
     CHECK_OK(MPI_T_pvar_get_index("heddle_vni_acquisitions", MPI_T_PVAR_CLASS_COUNTER, &index));
     CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &entered, &count));

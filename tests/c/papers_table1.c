@@ -27,7 +27,7 @@ static const struct {
     {"ijhpca2010-per-object-tlp", 0, 1, 5},
     {"ijhpca2010-per-object-atom", 0, 1, 3},
     {"ijhpca2010-per-object-tlp-atom", 0, 1, 1},
-    {"always", 0, 1, 1},
+    {"always", 0, 1, 2}, // the VNI's, and within it the channel's
 };
 
 static void send(int to) {

@@ -45,7 +45,7 @@ static void start_and_wait(MPI_Request *request) {
 int main(int argc, char **argv) {
     MPI_Request request;
     long out = 0, in = 0;
-    setenv("HEDDLE_MODEL", "per-vni-mutex", 1);
+    setenv("HEDDLE_MODEL", "auto", 1);
     check_start(argc, argv);
     CHECK_OK(MPI_Allreduce_init(&out, &in, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
     for (int i = 0; i < WARM + ROUNDS; i++) {

@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     const char *variant = argv[argc - 1];
     // Not every model has such locks.
     const char *model = getenv("HEDDLE_MODEL");
-    bool is_default = model == NULL || strcmp(model, "per-vni-mutex") == 0;
+    bool is_default = model == NULL || strcmp(model, "auto") == 0;
     if (strcmp(variant, "membarrier_of_cores") == 0 && is_default) setenv("HEDDLE_BIAS", "core", 1);
     check_start(argc, argv);
     for (int i = 0; i < THREADS; i++) CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));

@@ -24,7 +24,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODELS = ["per-vni-mutex", "lock-free", "topc2019-mutex", "topc2019-mcs", "p-hmcs-mcs"]
+MODELS = ["auto", "lock-free", "topc2019-mutex", "topc2019-mcs", "p-hmcs-mcs"]
 DEFAULT = MODELS[0]
 LAUNCH = {"mpich": ["-bind-to", "none"], "openmpi": ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]}
 SUBJECTS = {"rate": 2, "clients": 2, "testing": 2, "self": 1}

@@ -26,7 +26,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUDGET = HERE / "budget.json"
-MODELS = ["per-vni-mutex", "p-hmcs-mcs", "lock-free", "hmcs-usc"]
+MODELS = ["auto", "p-hmcs-mcs", "lock-free", "hmcs-usc"]
 # Machine, subject, threads per process.
 SUBJECTS = ["xeon-16 rate 8", "xeon-16 clients 8", "haswell-88 clients 44", "haswell-88 self 44"]
 PROCESSES = {"rate": 2, "clients": 2, "self": 1}

@@ -45,7 +45,7 @@ echo "ok   HEDDLE_BOOTSTRAP"
 
 programs() { # programs MACHINES RANKS-EACH PATTERN
     PMIX_PREFIX=$openmpi PRTE_PREFIX=$openmpi on "$1" "$2" python3 tests/c/run.py --mpicc "$build/bin/mpicc" \
-        --mpiexec "${prterun[*]}" --build-dir "$work" --models per-vni-mutex --cover one -k "$3"
+        --mpiexec "${prterun[*]}" --build-dir "$work" --models auto --cover one -k "$3"
 }
 # Errors reach the other machine, and the status of an abort the launcher.
 programs 2 1 '^(abort_code|error_fatal|sessions_errors)' || exit

@@ -54,7 +54,7 @@ jobs() {
 
 programs() { # programs PROTOCOL MACHINES PATTERN; `jobs` tests the status of an abort
     python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "srun --mpi=$1 -K -N 1-$2" --build-dir "$work" \
-        --models per-vni-mutex --cover one --jobs 1 -k "^(?!abort_code|threads_abort)$3" || fail "$1: programs of tests/c on $2 machines"
+        --models auto --cover one --jobs 1 -k "^(?!abort_code|threads_abort)$3" || fail "$1: programs of tests/c on $2 machines"
 }
 
 # mixed FIRST SECOND: HEDDLE_BOOTSTRAP of two ranks

@@ -132,7 +132,7 @@ survive() { # survive MODEL: what it printed
     python3 "$here/with_machines.py" --machines 3 --ranks-each 2 --when "all have met" cut --when "ranks go on" mend -- \
         env HEDDLE_MODEL="$1" HEDDLE_PEER_TIMEOUT=2 timeout "$hangs_after" "$hydra" -n 6 "$build/tests/machines/survive" 2>&1
 }
-for model in $(drawn 1 survive per-vni-mutex lock-free offload); do
+for model in $(drawn 1 survive auto lock-free offload); do
     said=$(survive "$model") || fail "a cut link that is survived under $model: $said"
     grep -q "4 ranks go on" <<<"$said" || fail "a cut link that is survived under $model: $said"
     echo "ok   a cut link that is survived, $model"
@@ -229,7 +229,7 @@ oracle() { # oracle SEEDS OPERATIONS
     OPERATIONS=$2 on 3 2 tests/collective/run.sh "$hydra" "$build/bin/mpicc" "$1" 2>&1
 }
 at_random() { # at_random RUNS [--windows]
-    on 3 1 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$hydra" --models per-vni-mutex,lock-free,offload \
+    on 3 1 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$hydra" --models auto,lock-free,offload \
         --runs "$@" 2>&1
 }
 said=$(oracle "$seed" "$([ -n "$all" ] && echo 500 || echo 40)") || fail "collectives, seed $seed: $said"
@@ -241,23 +241,23 @@ done
 
 if [ -n "$all" ]; then
     for provider in 'udp;ofi_rxd' shm; do
-        HEDDLE_FABRIC=$provider programs 2 1 --models per-vni-mutex \
+        HEDDLE_FABRIC=$provider programs 2 1 --models auto \
             -k '^(p2p|large|coll_all|threads_p2p|win_una|win_random|unexpected_f|partitioned$)' || exit
     done
     models=$("$build/bin/heddle" models --names --form heddle | paste -sd ,)
-    programs 2 1 --models "$models" -k "$on_machines" && programs 4 2 --models per-vni-mutex -k "$on_machines" || exit
+    programs 2 1 --models "$models" -k "$on_machines" && programs 4 2 --models auto -k "$on_machines" || exit
     # It is built where the packages can be fetched. testSharedQuery takes it that all ranks share memory with rank 0.
     tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 1 -k test_address >/dev/null || fail "mpi4py cannot be built"
     MPIEXEC=$hydra on 2 2 tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "2 4" -x testSharedQuery
     exit
 fi
 # The end of a session is no collective operation.
-programs 4 1 --models per-vni-mutex -k '^(sessions_again|threads_sessions)' || exit
+programs 4 1 --models auto -k '^(sessions_again|threads_sessions)' || exit
 # Nor is a flush complete because other threads' operations are.
-programs 2 1 --models per-vni-mutex -k '^win_flush_threads' || exit
+programs 2 1 --models auto -k '^win_flush_threads' || exit
 # Threads that access and expose a window do not block each other in one critical section.
 programs 2 1 --models global-mutex -k '^win_post_threads' || exit
 models=$("$build/bin/heddle" models --names --form heddle | tail -n +2 | paste -sd ,)
-programs 2 1 --models per-vni-mutex --few 8 -k \
+programs 2 1 --models auto --few 8 -k \
     '^(abort|buffers|cancel|coll_(all|many|messages|requests)|comm_(create|free_p)|error_fatal|graph|intercomm|large|late|neigh|p2p|partitioned$|pers|probe|sessions_(after|errors)|signals|test_s|threads_(comm|order|p2p|partitioned|wait)|trunc|type_mess|unexpected_f|wild|win_(e|h|lock_l|random|una|wi))' \
     && programs 3 2 --models "$models" --sample 1 -k '^(p2p_order|probe|threads_(order|p2p)|unexpected_flood|win_random)'

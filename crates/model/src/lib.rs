@@ -27,6 +27,7 @@
 //! | `global` | one lock, held during every call, left while the call waits or runs a function of the program | nothing |
 //! | `brief-global` | nothing | one lock for all |
 //! | `per-vni` | nothing | one each: a lock, or combining, or an offload thread, as the execution says |
+//! | `per-channel` | nothing | the same; a channel to a peer has a lock of its own ([`Apart`]) |
 //! | `per-object` | nothing | nothing; each object inside of it has a lock ([`Sectioning`]) |
 //! | `lock-free` | nothing | nothing; the same, or one without waiting ([`LockFree`]) |
 //!
@@ -42,7 +43,7 @@ mod tracepoint;
 pub use choice::*;
 pub use heddle_locks::kinds::LockKind;
 pub use objects::{
-    Enclosed, GuardedObject, LeftTo, LeftToAll, LockFree, Locked, Parted, SectionOf, Sectioning, Whole,
+    Apart, Enclosed, GuardedObject, LeftTo, LeftToAll, LockFree, Locked, Parted, SectionOf, Sectioning, Whole,
 };
 pub use path::Path;
 pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, OffloadTurn, Refusal, Sections};

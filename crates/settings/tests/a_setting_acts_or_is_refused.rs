@@ -12,6 +12,6 @@ fn cores_for_offload_threads_need_such_threads() {
     let settings = Settings::chosen().expect("the cores of offload threads");
     assert_eq!(settings.offload_cores.of_thread(0), Some(0));
     write("HEDDLE_OFFLOAD_CORES", "any".to_owned());
-    write("HEDDLE_MODEL", "per-vni-mutex".to_owned());
+    write("HEDDLE_MODEL", "auto".to_owned());
     Settings::chosen().expect("a default is not refused");
 }

@@ -276,7 +276,7 @@ const SECTIONS: &[Shown] = &[
     single(
         "heddle_channel_",
         "heddle_section_channel",
-        "the channels to all peers, under per-object and lock-free",
+        "the channels to all peers, under per-channel, per-object and lock-free",
         |totals| vec![totals.section(Section::Channel)],
     ),
     Shown {

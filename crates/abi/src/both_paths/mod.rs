@@ -124,14 +124,14 @@ fn both_paths_do_the_same() {
     _ = writeln!(std::io::stderr(), "HEDDLE_TEST_SEED={seed}");
     // The express paths of messages exist under the first two.
     for (model, cases) in [
-        ("per-vni-mutex", cases),
+        ("auto", cases),
         ("per-vni-mcs", cases / 4),
         ("global-mutex", cases / 4),
         ("lock-free", cases / 4),
     ] {
         let taken = play_under(model, seed, cases);
         println!("HEDDLE_TEST_SEED={seed}, model {model}: taken and refused by the express path {taken:?}");
-        if model == "per-vni-mutex" && cases >= 600 {
+        if model == "auto" && cases >= 600 {
             for name in functions() {
                 let is_taken = taken.get(&*name).is_some_and(|[taken, _]| *taken > 0);
                 assert!(is_taken, "the express path of {name} is not tested: {taken:?}");

@@ -1,17 +1,21 @@
 //! The channel to one peer: its ring, and the queue of messages that wait for room in the ring.
 
+use super::message::SendArgs;
 use super::ring_access::Rules;
+use super::send::send_eager;
+use super::wire;
+use crate::buffer::{Buffer, copy_small};
 use crate::request::RequestId;
 use heddle_model::GuardedObject;
 use heddle_model::counters::Section;
 use heddle_platform::atomic::AtomicUsize;
-use heddle_transport::{EXTRA_BYTES, Header};
+use heddle_transport::{EXTRA_BYTES, Header, Outbox, RingAccess};
 use std::collections::VecDeque;
 
 /// The sending side of one peer.
 #[derive(Debug)]
 pub(crate) struct Peer<S: Rules> {
-    pub channel: S::Section<Channel<S::Inside>>,
+    pub channel: S::Channel<Channel<S::Inside>>,
     /// The ring, if it is not in the channel's critical section.
     pub outside: S::Outside,
     /// The number of queued messages; written in the channel's critical section.
@@ -43,5 +47,43 @@ impl<R: Send + 'static> GuardedObject for Channel<R> {
 impl<R> Channel<R> {
     pub(crate) fn new(ring: R) -> Channel<R> {
         Channel { ring, backlog: VecDeque::new() }
+    }
+}
+
+impl Channel<Outbox> {
+    /// Sends `len` bytes from `from` within a slot, unless messages are queued or there is no room at the first
+    /// look.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` are valid for reads, and no more than [`INLINE_BYTES`](heddle_transport::INLINE_BYTES).
+    #[inline(always)]
+    pub(super) unsafe fn send_express(&mut self, header: &Header, from: *const u8, len: usize) -> bool {
+        self.backlog.is_empty()
+            && self.ring.send_promptly(
+                header,
+                len,
+                #[inline(always)]
+                // SAFETY: the caller promises the source; a slot has room for `INLINE_BYTES`.
+                |to| unsafe { copy_small(from, to, len) },
+            )
+    }
+
+    /// Sends the buffer within a slot, unless messages are queued or there is no room.
+    #[inline(always)]
+    pub(super) fn send_at_once(&mut self, header: &Header, buffer: Buffer) -> bool {
+        let len = buffer.len();
+        self.backlog.is_empty()
+            && self.ring.send_inline(
+                header,
+                len,
+                #[inline(always)]
+                |to| buffer.read(0, to, len),
+            )
+    }
+
+    /// Sends an eager message, unless messages are queued or there is no room.
+    #[inline(always)]
+    pub(super) fn send_eager(&mut self, args: &SendArgs) -> bool {
+        self.backlog.is_empty() && send_eager(&mut self.ring, &args.header(wire::EAGER), args.buffer)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Core<S: Rules> {
     pub arrivals: S::Section<Arrivals>,
     pub matching_shards: S::Shards<MatchingShard>,
     pub rendezvous: S::Section<RendezvousState>,
-    pub peers: Peers<S>,
+    pub peers: Arc<Peers<S>>,
     /// The number of rendezvous transfers and deferred pieces of work; written in the
     /// rendezvous critical section.
     pending: AtomicUsize,
@@ -151,6 +151,7 @@ impl<S: Rules> Core<S> {
         fabric: &Fabric,
         vni: usize,
         sections: &Arc<Sections>,
+        peers: &Arc<Peers<S>>,
         offers: Arc<AtomicUsize>,
         throttle: Arc<Throttle>,
     ) -> Core<S> {
@@ -165,7 +166,7 @@ impl<S: Rules> Core<S> {
             matching_shards: S::shards(sections, || MatchingShard::new(Arc::clone(&throttle)), wake_sleepers),
             throttle,
             rendezvous: S::guard(sections, RendezvousState::default()),
-            peers: Peers::new(fabric, vni, sections),
+            peers: Arc::clone(peers),
             pending: AtomicUsize::new(0),
             backlogged: AtomicUsize::new(0),
             losses: AtomicUsize::new(0),

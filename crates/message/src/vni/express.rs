@@ -46,13 +46,50 @@ impl Vni {
         from: *const u8,
         len: usize,
     ) -> Result<(), Refusal> {
-        self.by_shortcut(
-            attempt,
-            Path::Main,
-            #[inline(always)]
+        if let Some(channel) = self.channel_apart(peer) {
+            return channel.with_shortcut(
+                attempt,
+                Path::Main,
+                #[inline(always)]
+                // SAFETY: the caller's promise.
+                |channel| unsafe { channel.send_express(header, from, len) }.then_some(()),
+            );
+        }
+        match attempt {
+            // The code of the usual case stays small.
+            Attempt::Bias => Err(Refusal::Busy),
             // SAFETY: the caller's promise.
-            |core| unsafe { core.send_express(peer, header, from, len) }.then_some(()),
-        )
+            Attempt::Lock => unsafe { self.send_express_enclosed(peer, header, from, len) },
+        }
+    }
+
+    /// Does the same as [`send_express`](Self::send_express), with both attempts, where the VNI's critical
+    /// section encloses the channel.
+    ///
+    /// # Errors
+    /// The same.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(never)]
+    unsafe fn send_express_enclosed(
+        &self,
+        peer: usize,
+        header: &Header,
+        from: *const u8,
+        len: usize,
+    ) -> Result<(), Refusal> {
+        let send = |core: &mut Core<Whole>| {
+            let to = core.peers.of(peer);
+            // SAFETY: the caller's promise.
+            to.channel
+                .with(Path::Main, |channel| unsafe { channel.send_express(header, from, len) })
+                .then_some(())
+        };
+        match self.by_shortcut(Attempt::Bias, Path::Main, send) {
+            Err(Refusal::Busy) => self.by_shortcut(Attempt::Lock, Path::Main, send),
+            done => done,
+        }
     }
 
     /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to this process on this
@@ -222,28 +259,6 @@ pub enum Probed {
 }
 
 impl Core<Whole> {
-    /// Does the same as [`Vni::send_express`], within the critical section.
-    ///
-    /// # Safety
-    /// The same as for [`Vni::send_express`].
-    #[inline(always)]
-    unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
-        self.peers.of(peer).channel.with(
-            Path::Main,
-            #[inline(always)]
-            |channel| {
-                channel.backlog.is_empty()
-                    && channel.ring.send_promptly(
-                        header,
-                        len,
-                        #[inline(always)]
-                        // SAFETY: the caller promises the source; a slot has room for `INLINE_BYTES`.
-                        |to| unsafe { copy_small(from, to, len) },
-                    )
-            },
-        )
-    }
-
     /// Does the same as [`Vni::send_to_self_express`], within the critical section.
     ///
     /// # Safety

@@ -1,8 +1,10 @@
 //! The interface of a VNI: operations that enter its critical section.
 
+use super::channel::Channel;
 use super::core::Core;
 use super::direct::Direct;
 use super::message::{Message, SendArgs};
+use super::peers::Peers;
 use super::rendezvous_state::Sequel;
 use super::step::{Entry, Step};
 use super::task::Task;
@@ -15,14 +17,16 @@ use heddle_objects::probers::Asleep;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_sync::CachePadded;
 use heddle_sync::queues::tasks::Tasks;
-use heddle_transport::{Fabric, Header, INLINE_BYTES};
+use heddle_transport::{Fabric, Header, INLINE_BYTES, Outbox};
 use std::sync::Arc;
 
 /// One VNI.
 #[derive(Debug)]
 pub struct Vni {
     pub(crate) state: VniState,
-    rank: usize,
+    /// The channels of a whole VNI, if a thread may use them without the VNI's critical section.
+    pub(super) channels: Option<Arc<Peers<Whole>>>,
+    pub(super) rank: usize,
     /// The way in which a waiting thread enters critical sections to make progress.
     progress_entry: ProgressEntry,
     /// The number of rendezvous offers of this VNI that their receivers have not fetched.
@@ -71,20 +75,26 @@ impl Vni {
         let offers = Arc::<AtomicUsize>::default();
         let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
         let counts = offers.clone();
+        let mut channels = None;
         let state = match sections.objects() {
             Objects::Parted => {
-                VniState::Parted(Box::new(Core::new(fabric, index, sections, counts, throttle)))
+                let peers = Arc::new(Peers::new(fabric, index, sections));
+                VniState::Parted(Box::new(Core::new(fabric, index, sections, &peers, counts, throttle)))
             }
             Objects::LockFree => {
-                VniState::LockFree(Box::new(Core::new(fabric, index, sections, counts, throttle)))
+                let peers = Arc::new(Peers::new(fabric, index, sections));
+                VniState::LockFree(Box::new(Core::new(fabric, index, sections, &peers, counts, throttle)))
             }
             Objects::Whole => {
-                let core = Core::new(fabric, index, sections, counts, throttle);
+                let peers = Arc::new(Peers::new(fabric, index, sections));
+                let core = Core::new(fabric, index, sections, &peers, counts, throttle);
+                channels = sections.parts_channels().then_some(peers);
                 VniState::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };
         Vni {
             state,
+            channels,
             rank: fabric.rank(),
             progress_entry: sections.progress_entry(),
             offers,
@@ -100,11 +110,20 @@ impl Vni {
         self.offers.load(Ordering::Relaxed) != 0
     }
 
+    /// The critical section of the channel to a peer, if a thread may enter it alone.
+    #[inline(always)]
+    pub(super) fn channel_apart(&self, peer: usize) -> Option<&Guarded<Channel<Outbox>>> {
+        Some(self.channels.as_ref()?.of(peer).channel.section())
+    }
+
     /// Sends a small message to another process, if that is possible at once and without a request.
     #[inline(always)]
     pub fn send_at_once(&self, peer: usize, header: Header, buffer: Buffer) -> bool {
         if buffer.len() > INLINE_BYTES || peer == self.rank {
             return false;
+        }
+        if let Some(channel) = self.channel_apart(peer) {
+            return channel.with_lock(Path::Main, |channel| channel.send_at_once(&header, buffer));
         }
         match &self.state {
             // The message must not overtake an operation that this thread has posted
@@ -127,6 +146,14 @@ impl Vni {
         args: SendArgs,
         request: impl FnOnce() -> Result<RequestId, OutOfRequests> + Send,
     ) -> Result<Option<RequestId>, OutOfRequests> {
+        if let Some(channel) = self.channel_apart(args.peer)
+            && args.peer != self.rank
+        {
+            if args.is_eager() && channel.with_lock(Path::Main, |channel| channel.send_eager(&args)) {
+                return Ok(None);
+            }
+            return run!(self, Main, core => core.issue(args, request));
+        }
         run!(self, Main, core => core.send(args, request))
     }
 

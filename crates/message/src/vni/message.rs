@@ -4,8 +4,11 @@ use super::wire::{self, Rts};
 use crate::buffer::Buffer;
 use crate::matching::Matching;
 use crate::request::{self, RequestId};
-use heddle_transport::{Envelope, Header, INLINE_BYTES};
+use heddle_transport::{Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD};
 use std::any::Any;
+
+/// Data of more bytes is never sent eagerly: the most that a ring takes; the network takes less.
+const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
 
 /// The arguments of a send.
 #[derive(Debug)]
@@ -27,6 +30,12 @@ pub struct SendArgs {
 }
 
 impl SendArgs {
+    /// Returns true if the data are sent before their receiver answers, where the ring has room.
+    #[inline(always)]
+    pub(crate) fn is_eager(&self) -> bool {
+        !self.synchronous && self.buffer.len() <= EAGER_LIMIT
+    }
+
     #[inline(always)]
     pub(crate) fn header(&self, kind: u8) -> Header {
         Header { kind, aux: 0, context: self.context, envelope: Envelope::new(self.source, self.tag) }

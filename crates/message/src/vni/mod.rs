@@ -49,7 +49,9 @@
 //! thread waits for a matching shard: an operation that finds it busy is queued, in order, for the thread
 //! inside (`heddle_model::LockFree`). Under all other granularities these critical sections are nothing,
 //! because one critical section guards the whole VNI: that of the VNI, which may be combining, or a wider
-//! one. Therefore an operation is given to the VNI as a whole (the methods of [`Vni`]).
+//! one. Therefore an operation is given to the VNI as a whole (the methods of [`Vni`]). Only a channel may be
+//! apart (`heddle_model::Apart`): under `per-channel` it has a lock, which a small send enters without the
+//! VNI's, and all else inside of that; below `MPI_THREAD_MULTIPLE` a small send enters it without any.
 //!
 //! **Order of messages.** Messages of one sender and context are matched in the order in which they lie in
 //! the ring: the thread that reads the rings stays in the critical section of arrivals until each message is

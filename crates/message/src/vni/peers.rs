@@ -88,7 +88,7 @@ impl Maker {
     /// not have; nobody asks for those.
     fn peer<S: Rules>(&self, rank: usize) -> Peer<S> {
         let (inside, outside) = S::ring(&self.fabric, self.vni, rank);
-        let channel = S::guard(&self.sections, Channel::new(inside));
+        let channel = S::guard_channel(&self.sections, Channel::new(inside));
         Peer { channel, outside, backlogged: AtomicUsize::new(0) }
     }
 }

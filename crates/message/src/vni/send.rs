@@ -22,14 +22,11 @@ use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
-use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD, RingAccess, Traffic};
-
-/// Data of more bytes is never sent eagerly: the most that a ring takes; the network takes less.
-const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, RingAccess, Traffic};
 
 /// Sends the data now, if it is small and there is room.
 #[inline(always)]
-fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer) -> bool {
+pub(super) fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer) -> bool {
     let len = buffer.len();
     if len <= INLINE_BYTES {
         ring.send_inline(
@@ -125,12 +122,21 @@ impl<S: Rules> Core<S> {
         if args.peer == self.rank {
             return self.send_to_self(&mut args, request, false);
         }
-        if !args.synchronous && args.buffer.len() <= EAGER_LIMIT {
+        if args.is_eager() {
             let (header, buffer) = (args.header(wire::EAGER), args.buffer);
             if self.send_if_idle(args.peer, Path::Main, |ring| send_eager(ring, &header, buffer)) {
                 return Ok(None);
             }
         }
+        self.issue(args, request)
+    }
+
+    /// Does the same as [`send`](Self::send), to another process, for a send that could not be made at once.
+    pub(crate) fn issue(
+        &self,
+        args: SendArgs,
+        request: impl FnOnce() -> Result<RequestId, OutOfRequests>,
+    ) -> Result<Option<RequestId>, OutOfRequests> {
         let id = request()?;
         Ok(Some(self.begin(args, id)))
     }

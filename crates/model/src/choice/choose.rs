@@ -46,7 +46,11 @@ impl Model {
     /// true for a variable that was set.
     fn make_sense(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         let refuse = |why: String| Err(ModelError::Senseless(why));
-        if self.execution != Execution::Caller && self.granularity != Granularity::PerVni {
+        let runs_elsewhere = self.execution != Execution::Caller;
+        if runs_elsewhere && self.granularity == Granularity::PerChannel && !given("HEDDLE_GRANULARITY") {
+            self.granularity = Granularity::PerVni;
+        }
+        if runs_elsewhere && self.granularity != Granularity::PerVni {
             return refuse(format!(
                 "execution \"{}\" runs operations on a VNI, so it needs granularity \"per-vni\", not \"{}\": under that a \
                  critical section is more or less than one operation",
@@ -262,6 +266,11 @@ mod tests {
             ("csync", vec![("HEDDLE_ARBITRATION", "mcs")], "no lock to arbitrate"),
             ("csync", vec![("HEDDLE_GRANULARITY", "brief-global")], "needs granularity"),
             ("offload", vec![("HEDDLE_GRANULARITY", "per-object")], "needs granularity"),
+            (
+                "auto",
+                vec![("HEDDLE_GRANULARITY", "per-channel"), ("HEDDLE_EXECUTION", "csync")],
+                "needs granularity",
+            ),
             ("offload", vec![("HEDDLE_ARBITRATION", "mcs")], "no lock to arbitrate"),
             ("offload", vec![("HEDDLE_BIAS", "on")], "belongs to a lock"),
             ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "p-mcs-mcs")], "over one lock"),
@@ -305,6 +314,8 @@ mod tests {
             let error = choose(name, &parts).expect_err("senseless");
             assert!(error.to_string().contains(reason), "{error}");
         }
+        let model = choose("auto", &[("HEDDLE_EXECUTION", "csync")]).expect("the granularity gives way");
+        assert_eq!(model.granularity, Granularity::PerVni);
         for part in [("HEDDLE_EXECUTION", "csync"), ("HEDDLE_ARBITRATION", "p-mcs-mcs")] {
             let model = choose("per-vni-mutex", &[part]).expect("the bias gives way");
             assert_eq!(model.bias, Bias::None, "{part:?}");

@@ -186,18 +186,18 @@ const COMBINING: Condition<Model> = Condition {
     holds: |model| matches!(model.execution, Execution::CSync | Execution::DsmSynch | Execution::LockQ),
 };
 pub(super) const ENTERING: Condition<Model> = Condition {
-    name: "granularity \"per-vni\", \"brief-global\" or \"per-object\", without offload threads",
+    name: "granularity \"per-vni\", \"per-channel\", \"brief-global\" or \"per-object\", without offload threads",
     holds: Model::has_progress_entries,
 };
 const POSTING: Condition<Model> =
     Condition { name: "execution \"lockq\"", holds: |model| model.execution == Execution::LockQ };
 const GIVING_UP: Condition<Model> = Condition {
-    name: "granularity \"per-vni\", \"brief-global\" or \"global\" and bias \"none\", with an arbitration whose waiters can give up \
+    name: "granularity \"per-vni\", \"per-channel\", \"brief-global\" or \"global\" and bias \"none\", with an arbitration whose waiters can give up \
            (mutex, clh, abortable-mcs, hmcs)",
     holds: Model::waiters_give_up,
 };
 const TRYING: Condition<Model> = Condition {
-    name: "granularity \"per-vni\" or \"brief-global\", without offload threads: elsewhere no test finds a critical section \
+    name: "granularity \"per-vni\", \"per-channel\" or \"brief-global\", without offload threads: elsewhere no test finds a critical section \
            taken and gives up",
     holds: Model::tests_try,
 };
@@ -229,7 +229,8 @@ impl Model {
     pub(super) fn waiters_give_up(&self) -> bool {
         let Arbitration::One(kind) = self.arbitration else { return false };
         // Under the other granularities a VNI has many locks, which its poll only tries, or none.
-        matches!(self.granularity, Granularity::PerVni | Granularity::BriefGlobal | Granularity::Global)
+        (self.granularity.is_by_vni()
+            || matches!(self.granularity, Granularity::BriefGlobal | Granularity::Global))
             && self.execution == Execution::Caller
             && self.bias == Bias::None
             && LockName::Single(kind).is_timed()
@@ -238,7 +239,8 @@ impl Model {
     /// Returns true if a test tries a critical section of its VNI. Under the other granularities it waits for
     /// that of the call, or tries many, each for a moment.
     pub(super) fn tests_try(&self) -> bool {
-        matches!(self.granularity, Granularity::PerVni | Granularity::BriefGlobal) && !self.is_offloaded()
+        (self.granularity.is_by_vni() || self.granularity == Granularity::BriefGlobal)
+            && !self.is_offloaded()
     }
 
     /// The only way in which a waiting thread can enter critical sections to make progress; `None` if there
@@ -266,7 +268,7 @@ impl Model {
     /// Returns true if each VNI has a separate lock and calling threads run their operations themselves. Then
     /// a thread may be in several VNIs. `threads` is true if several threads may call at once.
     pub fn locks_each_vni(&self, threads: bool) -> bool {
-        threads && self.granularity == Granularity::PerVni && self.execution == Execution::Caller
+        threads && self.granularity.is_by_vni() && self.execution == Execution::Caller
     }
 }
 

@@ -100,8 +100,16 @@ choice! {
         Global = "global": "one critical section for the duration of every call, left while the call waits",
         BriefGlobal = "brief-global": "one critical section, entered only where shared state is touched",
         PerVni = "per-vni": "one critical section for each communication path",
+        PerChannel = "per-channel": "like per-vni, but each channel to a peer has a critical section of its own, so that sends to two peers share none",
         PerObject = "per-object": "a critical section for each channel to a peer, for each part of the matching, for the rings that are read",
         LockFree = "lock-free": "like per-object, but no small message waits for a critical section: rings are shared by compare-and-swap, and operations are left to the thread at the matching",
+    }
+}
+
+impl Granularity {
+    /// Returns true if what a VNI receives has one critical section of its own.
+    pub fn is_by_vni(self) -> bool {
+        matches!(self, Granularity::PerVni | Granularity::PerChannel)
     }
 }
 

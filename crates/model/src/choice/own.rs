@@ -11,9 +11,15 @@ const MCS: Arbitration = Arbitration::One(LockKind::Mcs);
 /// Heddle's models, the default first.
 pub const OWN: &[Named] = &[
     Named {
+        name: "auto",
+        model: Model { granularity: Granularity::PerChannel, bias: Bias::Thread, ..BASE },
+        meaning: "the default: a mutex for each VNI and one for each channel to a peer, each biased to the only thread that uses it",
+        origin: Origin::Heddle,
+    },
+    Named {
         name: "per-vni-mutex",
         model: Model { bias: Bias::Thread, ..BASE },
-        meaning: "the default: a mutex for each VNI, biased to the only thread that uses it",
+        meaning: "a mutex for each VNI, biased to the only thread that uses it",
         origin: Origin::Heddle,
     },
     Named {

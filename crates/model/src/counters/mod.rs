@@ -144,7 +144,7 @@ mod tests {
             let model = Model::named(name).expect("its name");
             let state = model.sections(true).guard_vni(number, 0u64);
             let row = model.sections(true).row(number);
-            if model.granularity != crate::Granularity::PerVni {
+            if !model.granularity.is_by_vni() {
                 continue;
             }
             let count = counted(Section::Vni(number), || {
@@ -212,7 +212,7 @@ mod tests {
         const TURNS: u64 = 5;
         for name in Model::names() {
             let model = Model::named(name).expect("its name");
-            if model.granularity != crate::Granularity::PerVni {
+            if !model.granularity.is_by_vni() {
                 continue;
             }
             let state = model.sections(true).guard_vni(59, 0u64);

@@ -143,11 +143,16 @@ impl Sectioning for LockFree {
     const PARTED: bool = true;
 
     type Section<T: GuardedObject> = Locked<T>;
+    type Channel<T: GuardedObject> = Locked<T>;
     type Shard<T: GuardedObject> = LeftTo<T>;
     type Shards<T: GuardedObject> = LeftToAll<T>;
 
     fn guard<T: GuardedObject>(sections: &Sections, object: T) -> Locked<T> {
         Locked::new(sections, object)
+    }
+
+    fn guard_channel<T: GuardedObject>(sections: &Sections, channel: T) -> Locked<T> {
+        Locked::new(sections, channel)
     }
 
     fn shards<T: GuardedObject>(

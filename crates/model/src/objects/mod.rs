@@ -6,7 +6,7 @@
 //!
 //! | | the critical section of an object is | used under |
 //! |---|---|---|
-//! | [`Whole`] | nothing: the thread has the whole VNI already | all other granularities, and below `MPI_THREAD_MULTIPLE` |
+//! | [`Whole`] | nothing: the thread has the whole VNI already; but a channel may be [`Apart`] | all other granularities, and below `MPI_THREAD_MULTIPLE` |
 //! | [`Parted`] | a lock, by the model's arbitration and bias | `per-object` |
 //! | [`LockFree`] | the same; or operations are queued for the thread inside | `lock-free` |
 //!
@@ -17,12 +17,14 @@
 //! [`LEVEL`](GuardedObject::LEVEL), so no circle of threads can wait for each other, and under [`Whole`] no
 //! object is reached through two references at once. Debug builds check the order under every sectioning.
 
+mod apart;
 mod lock_free;
 mod object;
 mod order;
 mod parted;
 mod whole;
 
+pub use apart::Apart;
 pub use lock_free::{LeftTo, LeftToAll, LockFree};
 pub use object::{GuardedObject, SectionOf, Sectioning};
 pub use parted::{Locked, Parted};

@@ -60,6 +60,8 @@ pub trait Sectioning: Debug + 'static {
 
     /// The critical section of one object.
     type Section<T: GuardedObject>: SectionOf<T> + Debug;
+    /// The critical section of a channel to a peer.
+    type Channel<T: GuardedObject>: SectionOf<T> + Debug;
     /// The critical section of an object that is found by a key.
     type Shard<T: GuardedObject>: SectionOf<T> + Debug;
     /// The critical sections of all objects of a kind that are found by a key.
@@ -67,6 +69,9 @@ pub trait Sectioning: Debug + 'static {
 
     /// Puts an object behind its critical section.
     fn guard<T: GuardedObject>(sections: &Sections, object: T) -> Self::Section<T>;
+
+    /// Puts a channel behind its critical section.
+    fn guard_channel<T: GuardedObject>(sections: &Sections, channel: T) -> Self::Channel<T>;
 
     /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
     /// thread enters that critical section or [runs](Self::run_left_behind) them.

@@ -87,11 +87,16 @@ impl Sectioning for Parted {
     const PARTED: bool = true;
 
     type Section<T: GuardedObject> = Locked<T>;
+    type Channel<T: GuardedObject> = Locked<T>;
     type Shard<T: GuardedObject> = Locked<T>;
     type Shards<T: GuardedObject> = Box<[Locked<T>]>;
 
     fn guard<T: GuardedObject>(sections: &Sections, object: T) -> Locked<T> {
         Locked::new(sections, object)
+    }
+
+    fn guard_channel<T: GuardedObject>(sections: &Sections, channel: T) -> Locked<T> {
+        Locked::new(sections, channel)
     }
 
     fn shards<T: GuardedObject>(

@@ -1,5 +1,6 @@
 //! No critical sections inside of a VNI: one thread at a time has all of it.
 
+use super::apart::Apart;
 use super::object::{GuardedObject, SectionOf, Sectioning};
 use super::order::Entered;
 use crate::path::Path;
@@ -9,7 +10,7 @@ use heddle_platform::cell::UnsafeCell;
 use std::fmt::{self, Debug};
 
 /// Nothing inside of the VNI has a critical section: that of the VNI or of the call, or the program's
-/// promise, guards all of it.
+/// promise, guards all of it. Only its channels may be [`Apart`].
 #[derive(Debug)]
 pub enum Whole {}
 
@@ -42,11 +43,16 @@ impl Sectioning for Whole {
     const PARTED: bool = false;
 
     type Section<T: GuardedObject> = Enclosed<T>;
+    type Channel<T: GuardedObject> = Apart<T>;
     type Shard<T: GuardedObject> = Enclosed<T>;
     type Shards<T: GuardedObject> = Enclosed<T>;
 
     fn guard<T: GuardedObject>(_sections: &Sections, object: T) -> Enclosed<T> {
         Enclosed(UnsafeCell::new(object))
+    }
+
+    fn guard_channel<T: GuardedObject>(sections: &Sections, channel: T) -> Apart<T> {
+        Apart::new(sections, channel)
     }
 
     fn shards<T: GuardedObject>(

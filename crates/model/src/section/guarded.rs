@@ -255,9 +255,21 @@ impl<T: Send + 'static> Guarded<T> {
     /// Runs `operation` on the state if no other thread is in the critical section; never waits.
     #[inline(always)]
     pub fn try_with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
-        let state = match &self.state {
-            GuardedState::InPlace(state) => state,
-            GuardedState::Combined(combined) => return combined.try_run(path, self.row, operation),
+        match &self.state {
+            GuardedState::InPlace(_) => self.try_with_lock(path, operation),
+            GuardedState::Combined(combined) => combined.try_run(path, self.row, operation),
+        }
+    }
+
+    /// Does the same as [`try_with`](Self::try_with), for state on which no other thread runs the caller's
+    /// operation.
+    ///
+    /// # Panics
+    /// If another thread may run the operation.
+    #[inline(always)]
+    pub fn try_with_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let GuardedState::InPlace(state) = &self.state else {
+            unreachable!("another thread may run the operation")
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter(path, self.row)?)),

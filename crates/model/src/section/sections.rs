@@ -57,11 +57,23 @@ impl Sections {
 
     /// Puts the state of VNI number `number` behind its critical section.
     pub fn guard_vni<T: Send + 'static>(&self, number: usize, state: T) -> Guarded<T> {
-        let guarded = self.guard_plainly(number, state);
+        self.with_shortcut_by_model(self.guard_plainly(number, state))
+    }
+
+    /// Takes the shortcut away if each operation has a request.
+    fn with_shortcut_by_model<T: Send + 'static>(&self, guarded: Guarded<T>) -> Guarded<T> {
         match self.model.requests {
             Requests::Needed => guarded,
             Requests::Always => guarded.without_shortcut(),
         }
+    }
+
+    /// Puts a channel of a VNI behind a critical section of its own; but if that of the VNI
+    /// [guards](Self::parts_channels) the channel, or other threads are kept out, behind none.
+    pub(crate) fn guard_channel<T: Send + 'static>(&self, section: Section, channel: T) -> Guarded<T> {
+        let locked = self.threads && self.parts_channels();
+        let row = if locked { Row::of(section) } else { Row::without_section() };
+        self.with_shortcut_by_model(Guarded::locked(locked.then(|| self.lock(row)), row, channel))
     }
 
     fn guard_plainly<T: Send + 'static>(&self, number: usize, state: T) -> Guarded<T> {
@@ -75,7 +87,10 @@ impl Sections {
                 Some(lock) if self.has_state_beside_vnis() => Guarded::in_process(lock, false, row, state),
                 lock => Guarded::locked(lock, row, state),
             },
-            Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.server {
+            Granularity::PerVni
+            | Granularity::PerChannel
+            | Granularity::PerObject
+            | Granularity::LockFree => match &self.server {
                 Some(server) => Guarded::offloaded(server, number, row, state),
                 None => Guarded::by_execution(&self.model, row, state),
             },
@@ -104,6 +119,12 @@ impl Sections {
         }
     }
 
+    /// Returns true if a thread may use a channel of a VNI without the VNI's critical section: the channel
+    /// has one of its own, or other threads are kept out.
+    pub fn parts_channels(&self) -> bool {
+        !self.threads || self.model.granularity == Granularity::PerChannel
+    }
+
     /// The number of operations of others that a thread runs at most before it leaves.
     pub(crate) fn combining_limit(&self) -> u32 {
         self.model.combining_limit
@@ -120,7 +141,7 @@ impl Sections {
     pub fn row(&self, number: usize) -> Row {
         match self.model.granularity {
             Granularity::BriefGlobal if self.threads => Row::of(Section::Process),
-            Granularity::PerVni if self.threads => Row::of(Section::Vni(number)),
+            Granularity::PerVni | Granularity::PerChannel if self.threads => Row::of(Section::Vni(number)),
             Granularity::PerObject | Granularity::LockFree if self.threads => Row::of(Section::Arrivals),
             Granularity::Global if self.threads => Row::within_call(),
             _ => Row::without_section(),

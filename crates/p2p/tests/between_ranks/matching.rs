@@ -6,7 +6,7 @@ use heddle_spec::constants as mpi;
 
 #[test]
 fn tags_choose_and_wildcards_take_the_first() {
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         let mut bytes: Vec<_> = (0..6).map(|number| message(number, 10)).collect();
         if rank == 0 {
             for (number, one) in bytes.iter_mut().enumerate() {
@@ -30,7 +30,7 @@ fn tags_choose_and_wildcards_take_the_first() {
 
 #[test]
 fn the_first_receive_that_matches_gets_the_message() {
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         let mut bytes: Vec<_> = (0..3).map(|number| message(number, 5)).collect();
         if rank == 0 {
             both.wait();
@@ -54,7 +54,7 @@ fn the_first_receive_that_matches_gets_the_message() {
 
 #[test]
 fn a_probe_sees_a_message_and_leaves_it() {
-    two("per-vni-mutex", |world, rank, _| {
+    two("auto", |world, rank, _| {
         for length in [0, 100, 200_000] {
             let mut bytes = message(1, length);
             if rank == 0 {
@@ -76,7 +76,7 @@ fn a_probe_sees_a_message_and_leaves_it() {
 
 #[test]
 fn a_matched_message_belongs_to_who_has_probed_it() {
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         for length in [0, 100, 200_000] {
             let (mut first, mut second) = (message(1, length), message(2, length));
             if rank == 0 {
@@ -99,7 +99,7 @@ fn a_matched_message_belongs_to_who_has_probed_it() {
 
 #[test]
 fn nobody_answers_for_mpi_proc_null() {
-    two("per-vni-mutex", |world, _, _| {
+    two("auto", |world, _, _| {
         let mut room = [7; 3];
         let none = mpi::MPI_PROC_NULL;
         heddle_p2p::send(world, PLANE, buffer(&mut room), none, 0, Mode::Synchronous).expect("a send");

@@ -28,7 +28,7 @@ fn messages_arrive_under_every_model() {
 
 #[test]
 fn a_message_may_come_before_its_receive_or_after_it() {
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         for mode in MODES {
             for (number, length) in LENGTHS.into_iter().enumerate() {
                 for is_early in [true, false] {
@@ -51,7 +51,7 @@ fn a_message_may_come_before_its_receive_or_after_it() {
 
 #[test]
 fn a_synchronous_send_waits_for_its_receive() {
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         for length in LENGTHS {
             let mut bytes = message(1, length);
             if rank == 0 {
@@ -71,7 +71,7 @@ fn a_synchronous_send_waits_for_its_receive() {
 
 #[test]
 fn a_receive_with_too_little_room_gets_its_share_and_an_error() {
-    two("per-vni-mutex", |world, rank, _| {
+    two("auto", |world, rank, _| {
         for length in LENGTHS.into_iter().filter(|length| *length > 1) {
             let mut bytes = message(2, length);
             if rank == 0 {
@@ -92,7 +92,7 @@ fn a_receive_with_too_little_room_gets_its_share_and_an_error() {
 #[test]
 fn many_messages_that_nobody_receives_yet_are_kept() {
     const MANY: usize = 3_000;
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         let mut sends: Vec<_> = (0..MANY).map(|number| message(number, number % 300)).collect();
         if rank == 0 {
             let sent: Vec<_> = sends.iter_mut().map(|bytes| isend(world, bytes, 1, Mode::Standard)).collect();

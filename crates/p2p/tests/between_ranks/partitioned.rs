@@ -21,7 +21,7 @@ fn play(request: usize, rank: usize) -> Outcome {
 
 /// Partitions of that many bytes, of which a sender may begin so many rounds before the receiver does.
 fn ready_twice(bytes: usize, ahead: usize) {
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         let mut data = message(rank, PARTITIONS * bytes);
         let part = buffer(&mut data);
         let mut request = match rank {

@@ -6,7 +6,7 @@ use heddle_p2p::request::SEND_DONE;
 
 #[test]
 fn tests_complete_what_a_peer_has_sent() {
-    two("per-vni-mutex", |world, rank, _| {
+    two("auto", |world, rank, _| {
         for length in [0, 100, 200_000] {
             let mut bytes = message(1, length);
             if rank == 0 {
@@ -29,7 +29,7 @@ fn tests_complete_what_a_peer_has_sent() {
 #[test]
 fn all_of_several_requests() {
     const NUMBER: usize = 40;
-    two("per-vni-mutex", |world, rank, _| {
+    two("auto", |world, rank, _| {
         let mut bytes: Vec<_> = (0..NUMBER).map(|number| message(number, number * 1_000)).collect();
         if rank == 0 {
             // Back to front, so that the first requests are complete last.
@@ -55,7 +55,7 @@ fn all_of_several_requests() {
 
 #[test]
 fn a_cancelled_receive_leaves_the_message_to_the_next() {
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         let mut bytes = message(3, 50);
         if rank == 0 {
             both.wait();
@@ -74,7 +74,7 @@ fn a_cancelled_receive_leaves_the_message_to_the_next() {
 
 #[test]
 fn a_persistent_request_is_started_again_and_again() {
-    two("per-vni-mutex", |world, rank, _| {
+    two("auto", |world, rank, _| {
         for length in [0, 100, 200_000] {
             let mut bytes = vec![0; length];
             let peer = 1 - rank as i32;

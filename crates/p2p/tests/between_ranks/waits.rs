@@ -16,7 +16,7 @@ fn doorbell() -> &'static Doorbell {
 #[test]
 fn a_message_whose_wake_up_is_lost_is_late_only() {
     let sleeper = OnceLock::new();
-    two("per-vni-mutex", |world, rank, both| {
+    two("auto", |world, rank, both| {
         let mut bytes = message(5, 40);
         if rank == 1 {
             sleeper.get_or_init(doorbell);
@@ -41,7 +41,7 @@ fn what_a_full_ring_has_no_room_for_comes_later_and_in_order() {
     const MANY: usize = 400;
     const LENGTH: usize = 4_000;
     for losses in [0, u32::MAX] {
-        two("per-vni-mutex", |world, rank, both| {
+        two("auto", |world, rank, both| {
             let mut bytes: Vec<_> = (0..MANY).map(|number| message(number, LENGTH)).collect();
             if rank == 0 {
                 let sent: Vec<_> = bytes.iter_mut().map(|one| isend(world, one, 1, Mode::Standard)).collect();

@@ -5,6 +5,7 @@ mod cancelled;
 mod flood;
 mod lost;
 mod many_threads;
+mod order;
 pub(crate) mod ranks;
 mod served;
 mod stopped;

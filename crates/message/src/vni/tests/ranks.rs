@@ -10,8 +10,8 @@ use heddle_transport::Fabric;
 use std::sync::Arc;
 
 /// One model for each kind of guard of the objects in a VNI.
-pub(crate) fn models() -> [Model; 3] {
-    [Granularity::PerVni, Granularity::PerObject, Granularity::LockFree]
+pub(crate) fn models() -> [Model; 4] {
+    [Granularity::PerVni, Granularity::PerChannel, Granularity::PerObject, Granularity::LockFree]
         .map(|granularity| Model { granularity, ..Model::default() })
 }
 
