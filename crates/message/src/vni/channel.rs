@@ -6,9 +6,9 @@ use super::send::send_eager;
 use super::wire;
 use crate::buffer::{Buffer, copy_small};
 use crate::request::RequestId;
-use heddle_model::GuardedObject;
+use heddle_model::{GuardedObject, Path, Whole};
 use heddle_model::counters::Section;
-use heddle_platform::atomic::AtomicUsize;
+use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{EXTRA_BYTES, Header, Outbox, RingAccess};
 use std::collections::VecDeque;
 
@@ -20,6 +20,16 @@ pub(crate) struct Peer<S: Rules> {
     pub outside: S::Outside,
     /// The number of queued messages; written in the channel's critical section.
     pub backlogged: AtomicUsize,
+}
+
+impl Peer<Whole> {
+    /// Sends by `send` in the channel's critical section alone, unless it is known that messages are queued:
+    /// then the channel is left to the threads that drain it.
+    #[inline(always)]
+    pub(super) fn send_apart(&self, send: impl FnOnce(&mut Channel<Outbox>) -> bool) -> bool {
+        // Relaxed: a hint, which a thread that has queued a message sees itself; `send` looks into the backlog.
+        self.backlogged.load(Ordering::Relaxed) == 0 && self.channel.section().with_lock(Path::Main, send)
+    }
 }
 
 /// A message that waits for room in a ring.

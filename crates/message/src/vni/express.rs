@@ -46,8 +46,8 @@ impl Vni {
         from: *const u8,
         len: usize,
     ) -> Result<(), Refusal> {
-        if let Some(channel) = self.channel_apart(peer) {
-            return channel.with_shortcut(
+        if let Some(to) = self.peer_apart(peer) {
+            return to.channel.section().with_shortcut(
                 attempt,
                 Path::Main,
                 #[inline(always)]

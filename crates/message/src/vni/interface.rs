@@ -1,6 +1,6 @@
 //! The interface of a VNI: operations that enter its critical section.
 
-use super::channel::Channel;
+use super::channel::Peer;
 use super::core::Core;
 use super::direct::Direct;
 use super::message::{Message, SendArgs};
@@ -17,7 +17,7 @@ use heddle_objects::probers::Asleep;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_sync::CachePadded;
 use heddle_sync::queues::tasks::Tasks;
-use heddle_transport::{Fabric, Header, INLINE_BYTES, Outbox};
+use heddle_transport::{Fabric, Header, INLINE_BYTES};
 use std::sync::Arc;
 
 /// One VNI.
@@ -110,10 +110,10 @@ impl Vni {
         self.offers.load(Ordering::Relaxed) != 0
     }
 
-    /// The critical section of the channel to a peer, if a thread may enter it alone.
+    /// The sending side of a peer, if a thread may enter its channel alone.
     #[inline(always)]
-    pub(super) fn channel_apart(&self, peer: usize) -> Option<&Guarded<Channel<Outbox>>> {
-        Some(self.channels.as_ref()?.of(peer).channel.section())
+    pub(super) fn peer_apart(&self, peer: usize) -> Option<&Peer<Whole>> {
+        Some(self.channels.as_ref()?.of(peer))
     }
 
     /// Sends a small message to another process, if that is possible at once and without a request.
@@ -122,8 +122,8 @@ impl Vni {
         if buffer.len() > INLINE_BYTES || peer == self.rank {
             return false;
         }
-        if let Some(channel) = self.channel_apart(peer) {
-            return channel.with_lock(Path::Main, |channel| channel.send_at_once(&header, buffer));
+        if let Some(to) = self.peer_apart(peer) {
+            return to.send_apart(|channel| channel.send_at_once(&header, buffer));
         }
         match &self.state {
             // The message must not overtake an operation that this thread has posted
@@ -146,10 +146,10 @@ impl Vni {
         args: SendArgs,
         request: impl FnOnce() -> Result<RequestId, OutOfRequests> + Send,
     ) -> Result<Option<RequestId>, OutOfRequests> {
-        if let Some(channel) = self.channel_apart(args.peer)
+        if let Some(to) = self.peer_apart(args.peer)
             && args.peer != self.rank
         {
-            if args.is_eager() && channel.with_lock(Path::Main, |channel| channel.send_eager(&args)) {
+            if args.is_eager() && to.send_apart(|channel| channel.send_eager(&args)) {
                 return Ok(None);
             }
             return run!(self, Main, core => core.issue(args, request));
