@@ -57,7 +57,7 @@ threads may make them at once. Each has the process sets `mpi://WORLD` and `mpi:
   `MPI_Init` of a rank waits for those of all other ranks; under Heddle's `mpiexec` it waits for
   none.
 - A process whose first use of MPI is a session runs at `MPI_THREAD_MULTIPLE`. If `MPI_Init` came
-  first, its level is that of the sessions, too.
+  first, its level, which `HEDDLE_THREAD_LEVEL` may raise, is that of the sessions, too.
 - `MPI_Session_finalize` waits for other processes only as far as they have not yet received what
   was sent by buffered sends: from the session's buffer, and at the end of the last use of MPI from
   any. Communicators that were not freed can be used as long as MPI is in use otherwise.

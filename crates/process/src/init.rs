@@ -9,7 +9,7 @@ use heddle_comm::group::Group;
 use heddle_comm::{Comm, CommRef, world_model};
 use heddle_message::context::{Context, VniChoice, context_id};
 use heddle_message::domain::{self, Domain};
-use heddle_settings::Settings;
+use heddle_settings::{Settings, in_force};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ heddle_platform::per_process! {
     static INITIALISING: Mutex<()> = Mutex::new(());
 }
 
-/// Initialises MPI at a thread level (`MPI_THREAD_…`).
+/// Initialises MPI at a thread level (`MPI_THREAD_…`), or at that of `HEDDLE_THREAD_LEVEL` if it is higher.
 ///
 /// # Errors
 /// `MPI_ERR_OTHER` if it was initialised before, if the environment is inconsistent, or if the job's shared
@@ -42,7 +42,7 @@ fn initialize_from(origin: Origin, thread_level: i32) -> Result<()> {
     }
     let domain = life::begin(Use::World(thread_level), origin)?;
     heddle_comm::open_predefined(comm_of_all(domain, 0), self_comm(domain));
-    world_model::begin(thread_level);
+    world_model::begin(in_force().map_or(thread_level, |settings| settings.level_for(thread_level)));
     Ok(())
 }
 

@@ -7,7 +7,8 @@
 //! everything in place, with the messages that have come meanwhile.
 //!
 //! A process whose first use is a session runs at `MPI_THREAD_MULTIPLE` from then on, since another session
-//! may ask for it; one whose first use is `MPI_Init` keeps the level asked for there.
+//! may ask for it; one whose first use is `MPI_Init` keeps the level asked for there, or that of
+//! `HEDDLE_THREAD_LEVEL` if it is higher.
 //!
 //! **No barrier.** `MPI_Finalize` waits for all processes, since all have to call it. A session concerns only
 //! those that communicate, and a process need not have one. So the last session to end waits only until its
@@ -167,13 +168,13 @@ fn start_if_needed(life: &Life, what: Use, origin: Origin) -> Result<&'static Do
 }
 
 fn first_start(life: &Life, what: Use, origin: Origin) -> Result<&'static Domain> {
-    let thread_level = match what {
-        Use::World(level) => level,
-        Use::Session => mpi::MPI_THREAD_MULTIPLE,
-    };
     let (world, network, settings) = match origin {
         Origin::Environment => join_job()?,
         Origin::Given(given) => (given.0, None, given.1),
+    };
+    let thread_level = match what {
+        Use::World(level) => settings.level_for(level),
+        Use::Session => mpi::MPI_THREAD_MULTIPLE,
     };
     let ends = (end_job as fn(&Failure) -> !, loss::survives as fn() -> bool);
     let prepared = Prepared::new(&world, network, &settings, thread_level, ends)?;

@@ -3,6 +3,7 @@
 use crate::cores::Cores;
 use heddle_bootstrap::Mechanism;
 use heddle_model::{Custom, Model, OneOf, Values};
+use heddle_spec::constants as mpi;
 use std::time::Duration;
 
 /// The values that stand for what a setting leaves open.
@@ -19,6 +20,22 @@ pub(crate) const MODELS: Custom<Model> = Custom {
     read: |text| Model::named(text).map_err(|error| error.to_string()),
     write: ToString::to_string,
     examples: || Model::names().collect(),
+};
+
+/// Levels of thread support.
+pub(crate) const LEVELS: OneOf<i32> = OneOf {
+    values: &[
+        mpi::MPI_THREAD_SINGLE,
+        mpi::MPI_THREAD_FUNNELED,
+        mpi::MPI_THREAD_SERIALIZED,
+        mpi::MPI_THREAD_MULTIPLE,
+    ],
+    name: |level| match level {
+        mpi::MPI_THREAD_SINGLE => "single",
+        mpi::MPI_THREAD_FUNNELED => "funneled",
+        mpi::MPI_THREAD_SERIALIZED => "serialized",
+        _ => "multiple",
+    },
 };
 
 /// On or off.

@@ -3,12 +3,13 @@
 use crate::collectives::Collectives;
 use crate::cores::Cores;
 use crate::kinds::{
-    ANY, AUTO, BYPASSES, BYTES, CORES, FABRIC_DOMAINS, FABRICS, MECHANISMS, MODELS, OFF, SWITCH, TIMEOUTS,
-    WIN_LOCKS,
+    ANY, AUTO, BYPASSES, BYTES, CORES, FABRIC_DOMAINS, FABRICS, LEVELS, MECHANISMS, MODELS, OFF, SWITCH,
+    TIMEOUTS, WIN_LOCKS,
 };
 use heddle_bootstrap::Mechanism;
 use heddle_model::counters::MOST_VNIS;
 use heddle_model::{Condition, Model, Number, OFFLOAD};
+use heddle_spec::constants::MPI_THREAD_SINGLE;
 use heddle_sync::WaitPolicy;
 use std::time::Duration;
 
@@ -22,6 +23,15 @@ heddle_model::settings! {
             meaning: "the thread-safety model",
             values: MODELS,
             default: Model::default(),
+        }
+        ///
+        /// A constant of `mpi.h` (`MPI_THREAD_…`).
+        thread_level: i32 {
+            variable: "HEDDLE_THREAD_LEVEL",
+            class: User,
+            meaning: "the lowest level of thread support that a program gets: one that asks for less, as MPI_Init does, runs at this level, and MPI_Query_thread says so",
+            values: LEVELS,
+            default: MPI_THREAD_SINGLE,
         }
         vnis: usize {
             variable: "HEDDLE_VNIS",
@@ -151,6 +161,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The thread level (`MPI_THREAD_…`) that a program gets which asks for this one.
+    #[must_use]
+    pub fn level_for(&self, asked: i32) -> i32 {
+        // The constants grow with the level.
+        asked.max(self.thread_level)
+    }
+
     /// The provider and the domain of libfabric that are asked for, where `None` stands for any;
     /// no pair if no network is wanted.
     #[must_use]

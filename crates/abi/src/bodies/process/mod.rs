@@ -36,7 +36,7 @@ pub(crate) fn init_thread(
         return Err(Error::new(mpi::MPI_ERR_ARG, message));
     }
     init::initialize(required)?;
-    provided.set(required)
+    provided.set(world_model::current()?.thread_level())
 }
 
 pub(crate) fn finalize() -> Result<()> {
