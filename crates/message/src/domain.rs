@@ -1,6 +1,6 @@
 //! The domain: the VNIs of a process that uses MPI, and what they share.
 
-use crate::context::{Numbers, VniChoice, context_id};
+use crate::context::{Numbers, VniChoice, context_id, used};
 use crate::error::{Error, Result};
 use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
@@ -160,6 +160,7 @@ impl Prepared {
         let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
         // The VNIs are never freed, and neither is the domain.
         let vnis: &'static [Vni] = vnis.leak();
+        used::prepare(&fabric);
         let offload_server = server.map(|server| RunningServer::new(server, fabric.clone(), vnis, settings));
         let domain = Domain {
             calls: settings.model.call_section(threads),

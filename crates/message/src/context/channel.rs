@@ -1,6 +1,7 @@
 //! The context of a living communicator.
 
 use super::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
+use super::used::{self, VniSet};
 use crate::matching::Key;
 use crate::vni::Vni;
 use heddle_objects::resharding::Sharding;
@@ -81,6 +82,9 @@ impl Context {
             return;
         }
         let vni = mapping::default_vni(id, vnis.len());
+        if id != UNKNOWN {
+            used::mark(if is_plain(id) { VniSet::one(vni) } else { VniSet::first(vnis.len()) });
+        }
         self.vni.store(vni, Ordering::Relaxed);
         self.default_vni.store(std::ptr::from_ref(&vnis[vni as usize]).cast_mut(), Ordering::Relaxed);
         let has_self = self.self_rank >= 0;

@@ -6,10 +6,12 @@
 //! | `mapping` | context ids, and the VNI of a message |
 //! | `numbers.rs` | the numbers of a leader's context ids |
 //! | `channel.rs` | the context of a living communicator |
+//! | `used.rs` | the VNIs in use, which waiting threads poll |
 
 mod channel;
 mod mapping;
 mod numbers;
+pub(crate) mod used;
 
 pub use channel::{BrokenPromise, Context, Plane};
 pub(crate) use mapping::steps;

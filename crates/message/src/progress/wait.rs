@@ -4,6 +4,7 @@ use super::event::{AwaitedEvent, Condition};
 use super::sleep::asleep;
 use super::{OTHERS_EVERY, fairness};
 use crate::buffer::Buffer;
+use crate::context::used;
 use crate::domain::{self, Domain};
 use crate::matching::Key;
 use crate::request;
@@ -11,10 +12,16 @@ use crate::vni::{Direct, LONGEST_SLEEP};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::{Next, Scope, Waiter};
 use heddle_transport::Envelope;
+use std::cell::Cell;
 
 /// The number of rounds from one poll to the next of the VNIs on which no thread waits, while
 /// the polling thread yields.
 const UNATTENDED_EVERY: u32 = 4;
+
+thread_local! {
+    /// The number of turns in which the thread has made progress on some other VNIs.
+    static TURN: Cell<u32> = const { Cell::new(0) };
+}
 
 /// The number of polls of a lone waiter before it registers as a waiter: they take about as long as an answer
 /// from the other end of the machine.
@@ -132,7 +139,7 @@ impl Domain {
             round = round.wrapping_add(1);
             let mut happened = self.poll(vni, crowd);
             if round.is_multiple_of(OTHERS_EVERY) {
-                happened |= self.progress_others(vni);
+                happened |= self.progress_some_others(vni);
             } else if waiter.has_yielded() && round.is_multiple_of(UNATTENDED_EVERY) {
                 // A round may take a time slice.
                 happened |= self.progress_unattended(vni);
@@ -173,12 +180,23 @@ impl Domain {
         }
     }
 
+    /// Makes progress on all VNIs in use but VNI `vni`.
     pub(super) fn progress_others(&self, vni: u32) -> bool {
         let mut happened = false;
-        for (index, other) in (0u32..).zip(self.vnis()) {
-            if index != vni {
-                happened |= other.visit();
-            }
+        for other in used::in_use().without(vni) {
+            happened |= self.vni(other).visit();
+        }
+        happened
+    }
+
+    /// Does the same as [`progress_others`](Self::progress_others) on some of them: on others in each turn of
+    /// the calling thread.
+    fn progress_some_others(&self, vni: u32) -> bool {
+        let turn = TURN.get();
+        TURN.set(turn.wrapping_add(1));
+        let mut happened = false;
+        for other in used::in_use().without(vni).part(turn) {
+            happened |= self.vni(other).visit();
         }
         happened
     }
@@ -187,21 +205,22 @@ impl Domain {
     /// threads that use them may be busy elsewhere for long.
     fn progress_unattended(&self, vni: u32) -> bool {
         let mut happened = false;
-        for (index, other) in (0u32..).zip(self.vnis()) {
-            if index != vni && self.attendance(index).load(Ordering::Relaxed) == 0 {
-                happened |= other.visit();
+        for other in used::in_use().without(vni) {
+            if self.attendance(other).load(Ordering::Relaxed) == 0 {
+                happened |= self.vni(other).visit();
             }
         }
         happened
     }
 
-    /// Polls all VNIs, and waits for critical sections that other threads are in. Returns true if anything
-    /// happened or is left to do; if not, a message from another machine rings the doorbell from now on.
+    /// Polls all VNIs in use, and waits for critical sections that other threads are in. Returns true if
+    /// anything happened or is left to do; if not, a message from another machine rings the doorbell from now
+    /// on.
     #[cold]
     pub fn poll_everywhere(&self) -> bool {
         let mut happened = false;
-        for vni in self.vnis() {
-            happened |= vni.poll_for_certain();
+        for vni in used::in_use() {
+            happened |= self.vni(vni).poll_for_certain();
         }
         happened || self.fabric().has_work_from_network()
     }

@@ -1,6 +1,7 @@
 //! The VNI of a communicator's self messages.
 
 use super::vni;
+use crate::context::used::{self, VniSet};
 use crate::context::{Context, PLANE, Plane, steps};
 use crate::domain::Domain;
 use crate::matching::Key;
@@ -50,6 +51,7 @@ impl Context {
     #[cold]
     fn shard_self_messages(&self, domain: &Domain) {
         let (default_vni, vnis) = (self.vni(), domain.vnis());
+        used::mark(VniSet::first(vnis.len()));
         let vni_of = |key: &Key| vni_of_tag(default_vni, key.tag(), vnis.len() as u32);
         vni::shard(&self.self_messages, vnis, self.all_self_messages(), vni_of);
     }
