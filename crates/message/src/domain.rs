@@ -98,7 +98,14 @@ pub fn open_network(settings: &Settings, joining: &Joining) -> Result<Option<Net
         Some((None, None)) => NetworkChoice::Auto,
         Some((provider, domain)) => NetworkChoice::wish(provider, domain),
     };
-    Network::open(&choice, settings.vnis, settings.peer_timeout, joining).map_err(start_error)
+    Network::open(&choice, settings.vnis_among(None), settings.peer_timeout, joining).map_err(start_error)
+}
+
+/// The number of ranks that share the machine's cores; `None` if the ranks are on several machines, which
+/// have to agree on the number of VNIs, or if offload threads serve the VNIs.
+fn ranks_that_share_cores(world: &World, settings: &Settings) -> Option<usize> {
+    let (all, local) = (world.size() as usize, world.local_ranks().len());
+    (all == local && !settings.model.is_offloaded()).then_some(local)
 }
 
 /// The critical sections of a model; under execution `offload` the library's own
@@ -127,7 +134,8 @@ impl Prepared {
     ) -> Result<Prepared> {
         heddle_platform::barrier::register();
         single_copy::allow_peers();
-        let fabric = Fabric::attach(world, settings.vnis).map_err(start_error)?.failing_by(end_job);
+        let vnis = settings.vnis_among(ranks_that_share_cores(world, settings));
+        let fabric = Fabric::attach(world, vnis).map_err(start_error)?.failing_by(end_job);
         let fabric = fabric.surviving_if(survives);
         let fabric = fabric.with_network(network).map_err(start_error)?;
         if !settings.single_copy {

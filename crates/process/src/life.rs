@@ -188,7 +188,7 @@ fn first_start(life: &Life, what: Use, origin: Origin) -> Result<&'static Domain
     request::set_owner_of_errors(owner_of_errors);
     losses::set_members(loss::MEMBERS);
     let domain = prepared.domain(&settings);
-    settings::put_in_force(settings);
+    settings::put_in_force(Settings { vnis: Some(domain.vnis().len()), ..settings });
     process::describe(world, thread_level);
     end_without_launcher(end_as_orphan).map_err(start_error)?;
     Ok(domain)

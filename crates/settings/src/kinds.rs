@@ -2,8 +2,11 @@
 
 use crate::cores::Cores;
 use heddle_bootstrap::Mechanism;
-use heddle_model::{Custom, Model, OneOf, Values};
+use heddle_model::counters::MOST_VNIS;
+use heddle_model::{Custom, Model, Number, OneOf, ValueKind, Values};
+use heddle_platform::background::online_cores;
 use heddle_spec::constants as mpi;
+use std::num::NonZero;
 use std::time::Duration;
 
 /// The values that stand for what a setting leaves open.
@@ -37,6 +40,36 @@ pub(crate) const LEVELS: OneOf<i32> = OneOf {
         _ => "multiple",
     },
 };
+
+/// Numbers of VNIs. `None` is written as the number that a process has at least.
+pub(crate) const VNIS: Custom<Option<usize>> = Custom {
+    form: Values::Numbers,
+    allowed: || VNI_NUMBERS.allowed(),
+    read: |text| VNI_NUMBERS.read(text).map(Some),
+    write: |vnis| vnis.unwrap_or_else(|| vnis_for(cores(), None)).to_string(),
+    examples: || vec!["1", "64"],
+};
+
+const VNI_NUMBERS: Number<usize> = Number { least: 1, most: MOST_VNIS };
+
+/// The number of VNIs of a process that may run on `cores` cores: two per core. With fewer, threads often
+/// share one. From 9 cores on it depends on the process's share of them, since ranks with a core each have
+/// few threads; `None` if the number has to be the same whatever the share.
+pub(crate) fn vnis_for(cores: usize, share: Option<usize>) -> usize {
+    let least = (2 * cores).clamp(4, 16);
+    share.map_or(least, |share| (2 * share).clamp(least, MOST_VNIS))
+}
+
+/// The number of cores on which the process may run.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// The share of the cores of a process that is one of `ranks` on the machine. A process that is bound to some
+/// cores may have a share already.
+pub(crate) fn share_of_cores(ranks: usize) -> usize {
+    cores().min(online_cores() / ranks)
+}
 
 /// On or off.
 pub(crate) const SWITCH: Custom<bool> = Custom {
@@ -159,5 +192,29 @@ pub fn bypasses(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
         Ok(number @ 0..=MOST_BYPASSES) => Ok(number),
         _ => Err(format!("a number from 0 to {MOST_BYPASSES} is wanted")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vnis_follow_the_share_of_the_cores_from_nine_cores_on() {
+        for (cores, share, vnis) in [
+            (1, Some(1), 4),
+            (2, Some(2), 4),
+            (4, Some(1), 8),
+            (8, Some(8), 16),
+            (16, Some(16), 32),
+            (16, Some(1), 16),
+            (88, Some(44), 64),
+            (88, Some(22), 44),
+            (88, Some(1), 16),
+            (88, None, 16),
+            (2, None, 4),
+        ] {
+            assert_eq!(vnis_for(cores, share), vnis, "{cores} cores, a share of {share:?}");
+        }
     }
 }

@@ -4,11 +4,11 @@ use crate::collectives::Collectives;
 use crate::cores::Cores;
 use crate::kinds::{
     ANY, AUTO, BYPASSES, BYTES, CORES, FABRIC_DOMAINS, FABRICS, LEVELS, MECHANISMS, MODELS, OFF, SWITCH,
-    TIMEOUTS, WIN_LOCKS,
+    TIMEOUTS, VNIS, WIN_LOCKS,
 };
+use crate::kinds::{cores, share_of_cores, vnis_for};
 use heddle_bootstrap::Mechanism;
-use heddle_model::counters::MOST_VNIS;
-use heddle_model::{Condition, Model, Number, OFFLOAD};
+use heddle_model::{Condition, Model, OFFLOAD};
 use heddle_spec::constants::MPI_THREAD_SINGLE;
 use heddle_sync::WaitPolicy;
 use std::time::Duration;
@@ -33,13 +33,15 @@ heddle_model::settings! {
             values: LEVELS,
             default: MPI_THREAD_SINGLE,
         }
-        vnis: usize {
+        ///
+        /// `None`: the number depends on the cores and on the ranks that share them.
+        vnis: Option<usize> {
             variable: "HEDDLE_VNIS",
             class: User,
             meaning: "independent communication paths (virtual network interfaces) in each process; communicators are distributed over them",
-            values: Number { least: 1, most: MOST_VNIS },
-            default: two_per_core(),
-            default_in_words: "two per core, at least 4 and at most 16",
+            values: VNIS,
+            default: None,
+            default_in_words: "two per core, at least 4 and at most 16; if all ranks are on one machine and a rank's share of the cores is more than 8, two per core of the share, at most 64",
             common: true,
         }
         single_copy: bool {
@@ -168,6 +170,13 @@ impl Settings {
         asked.max(self.thread_level)
     }
 
+    /// The number of VNIs in each of `ranks` processes that share this machine's cores and are the whole job,
+    /// unless it is chosen; `None` if the number has to be the same whatever the ranks.
+    #[must_use]
+    pub fn vnis_among(&self, ranks: Option<usize>) -> usize {
+        self.vnis.unwrap_or_else(|| vnis_for(cores(), ranks.map(share_of_cores)))
+    }
+
     /// The provider and the domain of libfabric that are asked for, where `None` stands for any;
     /// no pair if no network is wanted.
     #[must_use]
@@ -178,10 +187,4 @@ impl Settings {
             fabric => Some((unless(AUTO, fabric), unless(ANY, self.fabric_domain.as_str()))),
         }
     }
-}
-
-/// Two VNIs per core, within bounds: with fewer, threads often share one; with more, waiting threads have
-/// more to poll.
-fn two_per_core() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| 2 * cores.get()).clamp(4, 16)
 }

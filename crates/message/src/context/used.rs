@@ -17,10 +17,6 @@ pub(crate) struct VniSet(u64);
 
 const _: () = assert!(MOST_VNIS <= u64::BITS as usize);
 
-/// The number of VNIs that a waiting thread visits in one turn. With more it would be away from its own VNI
-/// for longer, and where many threads wait, they would disturb the thread that uses a VNI more often.
-const AT_ONCE: u32 = 16;
-
 impl VniSet {
     /// The VNI with a number.
     #[inline(always)]
@@ -36,15 +32,6 @@ impl VniSet {
     /// The set without one of them.
     pub(crate) fn without(self, vni: u32) -> VniSet {
         VniSet(self.0 & !VniSet::one(vni).0)
-    }
-
-    /// A part of the set, of about [`AT_ONCE`] VNIs. Four turns in a row, by the number of the turn, have
-    /// every VNI in a part.
-    pub(crate) fn part(self, turn: u32) -> VniSet {
-        /// All bits, every second, every third and every fourth.
-        const EVERY: [u64; 4] = [u64::MAX, u64::MAX / 3, 0x9249_2492_4924_9249, u64::MAX / 15];
-        let parts = self.0.count_ones().div_ceil(AT_ONCE).max(1);
-        VniSet(self.0 & EVERY[parts as usize - 1] << (turn % parts))
     }
 }
 
@@ -111,18 +98,5 @@ mod tests {
         assert_eq!(VniSet::first(64).without(63).last(), Some(62));
         assert_eq!(VniSet::one(63).collect::<Vec<_>>(), [63]);
         assert_eq!(VniSet::one(5).without(5).next(), None);
-    }
-
-    #[test]
-    fn a_few_vnis_are_one_part_and_many_come_in_turns() {
-        for vnis in 1..=64 {
-            let all = VniSet::first(vnis);
-            let parts: Vec<VniSet> = (0..4).map(|turn| all.part(turn)).collect();
-            assert_eq!(parts.iter().fold(0, |seen, part| seen | part.0), all.0, "{vnis} VNIs");
-            assert!(parts.iter().all(|part| part.count() <= vnis.min(AT_ONCE as usize)), "{vnis} VNIs");
-        }
-        assert_eq!(VniSet::first(16).part(3), VniSet::first(16));
-        assert_eq!(VniSet::first(17).part(0).count(), 9);
-        assert_eq!(VniSet::one(7).without(7).part(0).count(), 0);
     }
 }

@@ -12,16 +12,10 @@ use crate::vni::{Direct, LONGEST_SLEEP};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::{Next, Scope, Waiter};
 use heddle_transport::Envelope;
-use std::cell::Cell;
 
 /// The number of rounds from one poll to the next of the VNIs on which no thread waits, while
 /// the polling thread yields.
 const UNATTENDED_EVERY: u32 = 4;
-
-thread_local! {
-    /// The number of turns in which the thread has made progress on some other VNIs.
-    static TURN: Cell<u32> = const { Cell::new(0) };
-}
 
 /// The number of polls of a lone waiter before it registers as a waiter: they take about as long as an answer
 /// from the other end of the machine.
@@ -139,7 +133,7 @@ impl Domain {
             round = round.wrapping_add(1);
             let mut happened = self.poll(vni, crowd);
             if round.is_multiple_of(OTHERS_EVERY) {
-                happened |= self.progress_some_others(vni);
+                happened |= self.progress_others(vni);
             } else if waiter.has_yielded() && round.is_multiple_of(UNATTENDED_EVERY) {
                 // A round may take a time slice.
                 happened |= self.progress_unattended(vni);
@@ -184,18 +178,6 @@ impl Domain {
     pub(super) fn progress_others(&self, vni: u32) -> bool {
         let mut happened = false;
         for other in used::in_use().without(vni) {
-            happened |= self.vni(other).visit();
-        }
-        happened
-    }
-
-    /// Does the same as [`progress_others`](Self::progress_others) on some of them: on others in each turn of
-    /// the calling thread.
-    fn progress_some_others(&self, vni: u32) -> bool {
-        let turn = TURN.get();
-        TURN.set(turn.wrapping_add(1));
-        let mut happened = false;
-        for other in used::in_use().without(vni).part(turn) {
             happened |= self.vni(other).visit();
         }
         happened
