@@ -82,6 +82,11 @@ fn two_strict(low_bound: u32) -> Arc<Lock<TwoCounted, u32>> {
     by_policy(WaitPolicy { forced_yield_ns: 0, ..POLICY }, low_bound)
 }
 
+/// A thread of the high class that finds another one inside tries once more before it queues up.
+fn two_trying() -> Arc<Lock<TwoCounted, u32>> {
+    by_policy(WaitPolicy { first_tries: 1, ..POLICY }, 256)
+}
+
 fn by_policy(policy: WaitPolicy, low_bound: u32) -> Arc<Lock<TwoCounted, u32>> {
     let lock = TwoLevel::with_low_bound(Counted::default(), Counted::default(), policy, low_bound);
     Arc::new(Lock::new(lock, 0))
@@ -187,6 +192,13 @@ fn both_classes_twice() {
 #[test]
 fn two_high_and_a_low() {
     explore(Some(1), together(|| two_counted(256), &[&[High], &[High], &[Low]]));
+}
+
+#[test]
+fn tries_before_any_queue() {
+    explore(Some(3), together(two_trying, &[&[High, High], &[High, Low]]));
+    explore(Some(1), together(two_trying, &[&[High], &[High], &[Low]]));
+    explore(Some(2), together(two_trying, &[&[TryLow, High], &[High, TryHigh]]));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! | `state` | meaning | makes it `HELD` |
 //! |---|---|---|
 //! | `FREE` | open | the high class; the low class if no high-priority thread waits |
-//! | `HELD` | a thread is inside | |
+//! | `HELD`, `HELD_BY_LOW` | a thread of that class is inside | |
 //! | `FOR_HIGH` | the high class's turn goes to its head | that head; any thread if there is none |
 //! | `FOR_LOW` | the low class's turn goes to its head | the high class; that head if no high-priority thread waits |
 //! | `OWED` | `low_bound` critical sections have passed the low class's head | that head; the high class if it does not wait |
@@ -14,9 +14,15 @@
 //! queue locks: a thread may come again and pass the head of its class for a while; a thread that finds the
 //! word reserved for that head stands back.
 //!
+//! A thread of the high class that finds another one inside yields and tries again a few times before it
+//! queues up, as with `Fissile`, but only while no thread of its class queues. Once one does, others queue
+//! behind it, and leave the word to it and to the thread inside. Where a thread of the low class is inside,
+//! it queues up at once, since that thread leaves soon and does not come again soon.
+//!
 //! **Invariants.**
 //!
-//! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
+//! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` or `HELD_BY_LOW` changes it
+//!    again.
 //! 2. *No lost wake-up.* Whether a head may take the word changes with the word, and when the head of the
 //!    other class goes. A thread that leaves stores the word, passes `light`, and checks both heads; a
 //!    head that gives up does the same for the head of the other class. [`head`](crate::head)
@@ -35,6 +41,7 @@ use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 use heddle_sync::WaitPolicy;
+use heddle_sync::wait::try_again;
 use std::time::Duration;
 
 const FREE: u32 = 0;
@@ -42,6 +49,7 @@ const HELD: u32 = 1;
 const FOR_HIGH: u32 = 2;
 const FOR_LOW: u32 = 3;
 const OWED: u32 = 4;
+const HELD_BY_LOW: u32 = 5;
 
 /// The interval at which a low-priority sleeper checks the high class while that may be stranded. Such checks
 /// happen only after a high-priority thread gave up while others came and went.
@@ -96,13 +104,14 @@ impl<P: Platform> Filter<P> {
     /// Takes the word if it is free for the class.
     #[inline(always)]
     pub(super) fn take(&self, side: Side) -> bool {
-        (side == High || self.high_is_away()) && self.take_from(FREE)
+        (side == High || self.high_is_away()) && self.take_from(FREE, side)
     }
 
     #[inline(always)]
-    fn take_from(&self, from: u32) -> bool {
+    fn take_from(&self, from: u32, side: Side) -> bool {
+        let held = if side == High { HELD } else { HELD_BY_LOW };
         // Acquire: pairs with the Release in leave().
-        self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.state.compare_exchange(from, held, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     #[inline(always)]
@@ -119,14 +128,14 @@ impl<P: Platform> Filter<P> {
     pub(super) fn take_as_arrival(&self, side: Side) -> bool {
         let state = self.state.load(Ordering::Relaxed);
         let may = match (side, state) {
-            (_, HELD) => false,
+            (_, HELD | HELD_BY_LOW) => false,
             (High, FREE | FOR_LOW) => true,
             (High, FOR_HIGH) => self.high.is_nobody(),
             (High, _) => self.low_is_away(),
             (Low, FREE | FOR_HIGH) => self.high_is_away(),
             (Low, _) => self.high_is_away() && self.low.is_nobody(),
         };
-        may && self.take_from(state)
+        may && self.take_from(state, side)
     }
 
     /// Takes the word if the head of the class, the holder of its queue, may.
@@ -134,10 +143,10 @@ impl<P: Platform> Filter<P> {
         let state = self.state.load(Ordering::Relaxed);
         let owed = state == OWED;
         let taken = match (side, state) {
-            (_, HELD) => false,
-            (High, FOR_HIGH) => self.take_from(state),
-            (Low, FOR_LOW) => self.high_is_away() && self.take_from(state),
-            (Low, OWED) if owed => self.take_from(state),
+            (_, HELD | HELD_BY_LOW) => false,
+            (High, FOR_HIGH) => self.take_from(state, side),
+            (Low, FOR_LOW) => self.high_is_away() && self.take_from(state, side),
+            (Low, OWED) if owed => self.take_from(state, side),
             _ => self.take_as_arrival(side),
         };
         if taken && side == Low {
@@ -147,6 +156,17 @@ impl<P: Platform> Filter<P> {
             self.passes.store(0, Ordering::Relaxed);
         }
         taken
+    }
+
+    /// Yields and tries again a few times, for an arrival of the high class that found the word taken, while
+    /// only a running thread of its class stands in its way. Returns true if it has taken the word.
+    #[cold]
+    pub(super) fn take_before_any_queue(&self) -> bool {
+        let is_worthwhile = || self.high.is_nobody() && self.state.load(Ordering::Relaxed) != HELD_BY_LOW;
+        let again = || if is_worthwhile() { self.take_as_arrival(High).then_some(true) } else { Some(false) };
+        self.policy.forced_yield_ns != 0
+            && is_worthwhile()
+            && try_again::<P, _>(self.policy.first_tries, again).unwrap_or(false)
     }
 
     /// Takes the word for an arrival that found it taken or reserved. If it is reserved for the head of its
@@ -162,7 +182,7 @@ impl<P: Platform> Filter<P> {
             return false;
         }
         if self.head(side).stand_back(&self.state, reserved, &self.policy, deadline_ns) {
-            (side == High || self.high_is_away()) && self.take_from(reserved)
+            (side == High || self.high_is_away()) && self.take_from(reserved, side)
         } else {
             self.take_as_arrival(side)
         }
@@ -261,7 +281,7 @@ impl<P: Platform> Filter<P> {
 
     #[inline(always)]
     pub(super) fn is_held(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == HELD
+        matches!(self.state.load(Ordering::Relaxed), HELD | HELD_BY_LOW)
     }
 }
 

@@ -232,7 +232,7 @@ impl<H: RawLock, L: RawLock<Platform = H::Platform>> TwoLevel<H, L> {
     /// Acquires through the class's `queue`, unless the caller gets the word while it stands back.
     #[cold]
     fn acquire_slow<Q: RawLock>(&self, side: Side, queue: &Q) -> HeadToken<Q> {
-        if self.filter.stand_back(side, None) {
+        if side == Side::High && self.filter.take_before_any_queue() || self.filter.stand_back(side, None) {
             return None;
         }
         let token = queue.acquire();

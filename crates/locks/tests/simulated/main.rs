@@ -5,10 +5,12 @@
 //! | `machine.rs` | threads that take turns, each with a separate clock; the one furthest behind goes on |
 //! | `memory.rs` | atomics that know which caches hold them, and so the cost of an access |
 //! | `platform.rs` | the two as a `Platform` |
+//! | `contention.rs` | the rates of a pair of locks, and of the locks with one class, under contention |
 //!
 //! Virtual time depends on the seed alone, not on the machine that runs the test nor on its load.
 #![cfg(not(loom))]
 
+mod contention;
 mod machine;
 mod memory;
 mod platform;
