@@ -123,12 +123,9 @@ fn both_paths_do_the_same() {
     // Not captured: a wrong rule may end the process.
     _ = writeln!(std::io::stderr(), "HEDDLE_TEST_SEED={seed}");
     // The express paths of messages exist under the first two.
-    for (model, cases) in [
-        ("auto", cases),
-        ("per-vni-mcs", cases / 4),
-        ("global-mutex", cases / 4),
-        ("lock-free", cases / 4),
-    ] {
+    for (model, cases) in
+        [("auto", cases), ("per-vni-mcs", cases / 4), ("global-mutex", cases / 4), ("lock-free", cases / 4)]
+    {
         let taken = play_under(model, seed, cases);
         println!("HEDDLE_TEST_SEED={seed}, model {model}: taken and refused by the express path {taken:?}");
         if model == "auto" && cases >= 600 {

@@ -239,8 +239,7 @@ impl Model {
     /// Returns true if a test tries a critical section of its VNI. Under the other granularities it waits for
     /// that of the call, or tries many, each for a moment.
     pub(super) fn tests_try(&self) -> bool {
-        (self.granularity.is_by_vni() || self.granularity == Granularity::BriefGlobal)
-            && !self.is_offloaded()
+        (self.granularity.is_by_vni() || self.granularity == Granularity::BriefGlobal) && !self.is_offloaded()
     }
 
     /// The only way in which a waiting thread can enter critical sections to make progress; `None` if there

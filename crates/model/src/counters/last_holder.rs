@@ -5,10 +5,12 @@
 //! core between two of its own entries is taken to be where it ran at the first of them.
 
 use super::row::Row;
+use crate::section::Issuers;
 use heddle_locks::kinds::LastHolder;
 use heddle_locks::machine::nearness;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::thread;
+use heddle_sync::CachePadded;
 use std::ops::Deref;
 
 /// Returns true if the caller, which is inside, was also the last thread inside.
@@ -49,12 +51,14 @@ impl HandOver {
 #[derive(Debug)]
 pub(crate) struct LockAndRow<L> {
     pub(crate) row: Row,
+    /// The threads from which polls stand back, if they do. On a line of its own: polls read it all the time.
+    pub(crate) issuers: Option<CachePadded<Issuers>>,
     lock: L,
 }
 
 impl<L> LockAndRow<L> {
-    pub(crate) fn new(lock: L, row: Row) -> LockAndRow<L> {
-        LockAndRow { row, lock }
+    pub(crate) fn new(lock: L, row: Row, polls_stand_back: bool) -> LockAndRow<L> {
+        LockAndRow { row, issuers: polls_stand_back.then(CachePadded::default), lock }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The lock of a critical section, made by a model's arbitration and bias.
 
-use crate::choice::{Arbitration, Bias, Model};
+use super::standing_back::Issuers;
+use crate::choice::{Arbitration, Bias, Model, ProgressEntry};
 use crate::counters::{HandOver, LockAndRow, Row, was_here_last};
 use crate::path::Path;
 use heddle_locks::kinds::{AnyLock, LockSettings};
@@ -40,8 +41,10 @@ impl SectionToken {
 impl SectionLock {
     /// A free lock. Its hand-overs are counted in `row`.
     pub(crate) fn new(model: &Model, row: Row) -> SectionLock {
-        fn with_row<L>(lock: L, row: Row) -> Arc<LockAndRow<L>> {
-            Arc::new(LockAndRow::new(lock, row))
+        // Where waiting threads wait for critical sections, the lock decides which thread comes first.
+        let polls_stand_back = model.progress_entry == ProgressEntry::Try;
+        fn with_row<L>(lock: L, row: Row, polls_stand_back: bool) -> Arc<LockAndRow<L>> {
+            Arc::new(LockAndRow::new(lock, row, polls_stand_back))
         }
         let settings = lock_settings(model);
         let lock = match model.arbitration {
@@ -49,9 +52,15 @@ impl SectionLock {
             Arbitration::Priority(main, progress) => AnyLock::pair(main, progress, &settings),
         };
         match model.bias {
-            Bias::None => SectionLock::Plain(with_row(lock, row)),
-            Bias::Thread => SectionLock::Biased(with_row(Biased::new(lock, settings.policy), row)),
-            Bias::Core => SectionLock::CoreBiased(with_row(CoreBiased::new(lock, settings.policy), row)),
+            Bias::None => SectionLock::Plain(with_row(lock, row, polls_stand_back)),
+            Bias::Thread => {
+                let lock = Biased::new(lock, settings.policy);
+                SectionLock::Biased(with_row(lock, row, polls_stand_back))
+            }
+            Bias::Core => {
+                let lock = CoreBiased::new(lock, settings.policy);
+                SectionLock::CoreBiased(with_row(lock, row, polls_stand_back))
+            }
         }
     }
 
@@ -73,13 +82,13 @@ impl SectionLock {
     #[inline(always)]
     pub(crate) fn enter(&self, path: Path, row: Row) -> SectionToken {
         let token = match self {
-            SectionLock::Biased(lock) => {
-                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, path, row)))
-            }
-            SectionLock::CoreBiased(lock) => {
-                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, path, row)))
-            }
-            SectionLock::Plain(lock) => enter_unbiased(lock, path, row),
+            SectionLock::Biased(lock) => SectionToken::of_biased(
+                lock.acquire_by(|inner| acquire_counted(inner, path, row, lock.issuers.as_deref())),
+            ),
+            SectionLock::CoreBiased(lock) => SectionToken::of_biased(
+                lock.acquire_by(|inner| acquire_counted(inner, path, row, lock.issuers.as_deref())),
+            ),
+            SectionLock::Plain(lock) => enter_unbiased(lock, path, row, lock.issuers.as_deref()),
         };
         row.entered(path);
         token
@@ -115,11 +124,23 @@ impl SectionLock {
         }
     }
 
+    /// The threads from which polls stand back, if they do.
+    fn issuers(&self) -> Option<&Issuers> {
+        match self {
+            SectionLock::Biased(lock) => lock.issuers.as_deref(),
+            SectionLock::CoreBiased(lock) => lock.issuers.as_deref(),
+            SectionLock::Plain(lock) => lock.issuers.as_deref(),
+        }
+    }
+
     /// Tries to enter when the bias does not suffice. It is cold, so that the callers keep their values in
     /// registers when the bias does suffice.
     #[cold]
     #[inline(never)]
     fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
+        if path == Path::Progress && self.issuers().is_some_and(Issuers::come_first) {
+            return None;
+        }
         let attempt = |lock: &AnyLock| try_acquire(lock, path);
         match self {
             SectionLock::Biased(lock) => lock.try_acquire_by(attempt).map(SectionToken::of_biased),
@@ -131,6 +152,10 @@ impl SectionLock {
     /// Does the same as [`try_enter`](Self::try_enter) on the progress path, but revokes no young bias: for a
     /// thread that polls now and then.
     pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
+        if self.issuers().is_some_and(Issuers::come_first) {
+            row.refused();
+            return None;
+        }
         let visit = match self {
             SectionLock::Biased(lock) => lock.try_visit_by(AnyLock::try_acquire_low),
             SectionLock::CoreBiased(lock) => lock.try_visit_by(AnyLock::try_acquire_low),
@@ -220,8 +245,8 @@ impl SectionLock {
 }
 
 #[inline(never)]
-fn enter_unbiased(lock: &AnyLock, path: Path, row: Row) -> SectionToken {
-    acquire_counted(lock, path, row);
+fn enter_unbiased(lock: &AnyLock, path: Path, row: Row, issuers: Option<&Issuers>) -> SectionToken {
+    acquire_counted(lock, path, row, issuers);
     SectionToken::Holder
 }
 
@@ -236,10 +261,11 @@ pub(super) fn lock_settings(model: &Model) -> LockSettings {
 
 /// Acquires a lock in the class of the path, and counts and times the acquisition in `row` if it has to wait.
 #[inline(always)]
-fn acquire_counted(lock: &AnyLock, path: Path, row: Row) {
-    let wait = || match path {
-        Path::Main => lock.acquire(),
-        Path::Progress => lock.acquire_low(),
+fn acquire_counted(lock: &AnyLock, path: Path, row: Row, issuers: Option<&Issuers>) {
+    let wait = || match (path, issuers) {
+        (Path::Main, Some(issuers)) => issuers.wait(|| lock.acquire()),
+        (Path::Main, None) => lock.acquire(),
+        (Path::Progress, _) => lock.acquire_low(),
     };
     row.contend(path, || try_acquire(lock, path), wait);
 }

@@ -168,6 +168,7 @@ mod tests {
     use crate::counters::{Entry, by_place, place_here};
     use crate::path::Path;
     use crate::section::guarded::Attempt;
+    use crate::section::standing_back::left_out;
 
     /// Returns true if another thread can enter.
     fn lets_others_in(guarded: &Guarded<u32>) -> bool {
@@ -227,6 +228,30 @@ mod tests {
             let inside = |_: &mut i32| std::thread::scope(|scope| scope.spawn(test).join().expect("it ends"));
             vni.with_lock(Path::Main, inside);
             assert_eq!(vni.with_within(Path::Progress, 1_000, |_| ()), Some(()), "{model}");
+        }
+    }
+
+    /// While the thread inside holds the lock, another one comes to issue an operation. Once that waits, a poll
+    /// is left out without a try of the lock; and where waiting threads wait for critical sections, none is.
+    #[test]
+    fn a_poll_stands_back_from_a_thread_that_waits_to_issue() {
+        let stands_back = Model { bias: Bias::None, ..Model::default() };
+        let waits = Model { progress_entry: ProgressEntry::Wait, ..stands_back };
+        for (model, expected) in [(stands_back, 1), (waits, 0)] {
+            let vni = model.sections(true).guard_vni(0, 0);
+            let issues = || vni.with(Path::Main, |_| ());
+            std::thread::scope(|scope| {
+                vni.with_lock(Path::Main, |_| {
+                    scope.spawn(issues);
+                    while !vni.has_waiters() {
+                        std::thread::yield_now();
+                    }
+                    let before = left_out();
+                    assert_eq!(vni.try_poll(|_| ()), None, "{model}");
+                    assert_eq!(left_out() - before, expected, "{model}");
+                });
+            });
+            assert_eq!(vni.try_poll(|_| ()), Some(()), "{model}");
         }
     }
 

@@ -1,0 +1,74 @@
+//! A thread that polls stands back from threads that wait to issue an operation.
+//!
+//! A waiting thread that only tries a lock is in no queue, so it gets in between threads that wait for the
+//! lock, whenever that is free for a moment. Most polls find nothing, while each thread that waits has an
+//! operation to issue. So a poll is left out, and counted as refused, while such threads wait; and it does
+//! not touch the line of the lock, for which they wait.
+//!
+//! Threads that issue without a pause would keep a waiting thread out for ever. So a thread leaves out at
+//! most [`MOST_LEFT_OUT`] polls in a row; the next one tries the lock like a thread that issues.
+
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use std::cell::Cell;
+
+/// The largest number of polls that a thread leaves out in a row.
+const MOST_LEFT_OUT: u32 = 16;
+
+thread_local! {
+    /// The number of polls that the thread has left out since its last one.
+    static LEFT_OUT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The number of threads that wait for a lock to issue an operation.
+#[derive(Debug, Default)]
+pub(crate) struct Issuers(AtomicU32);
+
+impl Issuers {
+    /// Runs `wait`, by which the caller waits for the lock.
+    pub(super) fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
+        // Relaxed, here and below: a hint.
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let acquired = wait();
+        self.0.fetch_sub(1, Ordering::Relaxed);
+        acquired
+    }
+
+    /// Returns true if a poll is to be left out.
+    #[inline]
+    pub(super) fn come_first(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0 && leave_out()
+    }
+}
+
+/// Counts a poll that is left out; returns false if that would be one too many.
+#[cold]
+fn leave_out() -> bool {
+    let left_out = LEFT_OUT.get();
+    let is_left_out = left_out < MOST_LEFT_OUT;
+    LEFT_OUT.set(if is_left_out { left_out + 1 } else { 0 });
+    is_left_out
+}
+
+/// The number of polls that the calling thread has left out since its last one.
+#[cfg(test)]
+pub(super) fn left_out() -> u32 {
+    LEFT_OUT.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_poll_stands_back_from_threads_that_wait_but_not_for_ever() {
+        let issuers = Issuers::default();
+        assert!((0..100).all(|_| !issuers.come_first()), "nobody waits");
+        issuers.wait(|| {
+            for _ in 0..3 {
+                let left_out = (0..).take_while(|_| issuers.come_first()).count();
+                assert_eq!(left_out, MOST_LEFT_OUT as usize);
+            }
+        });
+        assert!(!issuers.come_first(), "nobody waits any more");
+    }
+}
