@@ -1,4 +1,5 @@
-//! The VNIs in use: those that carry messages of a communicator that this process has, or had.
+//! The VNIs in use: those that carry messages of a communicator that this process has, or had, and VNI 0, which
+//! carries what belongs to no communicator, such as the copies that a process makes for others in a window.
 //!
 //! A thread that makes progress on all VNIs polls these only, so VNIs that no communicator needs cost it
 //! nothing: it neither tries their locks nor reads their rings. A message that comes to another VNI is for a
@@ -56,6 +57,8 @@ heddle_platform::per_process! {
 /// Prepares the process for VNIs in use.
 pub(crate) fn prepare(fabric: &Fabric) {
     let fabric = FABRIC.get_or_init(|| fabric.clone());
+    // A process that has only sessions may have no communicator there.
+    mark(VniSet::one(0));
     if fabric.spans_machines() {
         // A port to other machines needs progress whether a communicator uses it or not.
         mark(VniSet::first(fabric.vnis()));
