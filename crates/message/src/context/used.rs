@@ -1,5 +1,5 @@
-//! The VNIs in use: those that carry messages of a communicator that this process has, or had, and VNI 0, which
-//! carries what belongs to no communicator, such as the copies that a process makes for others in a window.
+//! The VNIs in use: those that carry messages of a communicator that this process has, or had, and VNI 0, on
+//! which is what belongs to no communicator, such as the copies that a process makes for others in a window.
 //!
 //! A thread that makes progress on all VNIs polls these only, so VNIs that no communicator needs cost it
 //! nothing: it neither tries their locks nor reads their rings. A message that comes to another VNI is for a

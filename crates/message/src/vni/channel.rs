@@ -27,7 +27,8 @@ impl Peer<Whole> {
     /// then the channel is left to the threads that drain it.
     #[inline(always)]
     pub(super) fn send_apart(&self, send: impl FnOnce(&mut Channel<Outbox>) -> bool) -> bool {
-        // Relaxed: a hint, which a thread that has queued a message sees itself; `send` looks into the backlog.
+        // Relaxed: a hint. A thread that has queued a message sees it, and so does one that was told of that;
+        // `send` looks into the backlog.
         self.backlogged.load(Ordering::Relaxed) == 0 && self.channel.section().with_lock(Path::Main, send)
     }
 }
@@ -61,11 +62,11 @@ impl<R> Channel<R> {
 }
 
 impl Channel<Outbox> {
-    /// Sends `len` bytes from `from` within a slot, unless messages are queued or there is no room at the first
-    /// look.
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), within a slot, unless
+    /// messages are queued or there is no room at the first look.
     ///
     /// # Safety
-    /// `len` bytes at `from` are valid for reads, and no more than [`INLINE_BYTES`](heddle_transport::INLINE_BYTES).
+    /// `len` bytes at `from` are valid for reads.
     #[inline(always)]
     pub(super) unsafe fn send_express(&mut self, header: &Header, from: *const u8, len: usize) -> bool {
         self.backlog.is_empty()
