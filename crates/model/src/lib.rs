@@ -46,5 +46,7 @@ pub use objects::{
     Apart, Enclosed, GuardedObject, LeftTo, LeftToAll, LockFree, Locked, Parted, SectionOf, Sectioning, Whole,
 };
 pub use path::Path;
-pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, OffloadTurn, Refusal, Sections};
+pub use section::{
+    Attempt, CallSection, Guarded, Objects, OffloadServer, OffloadTurn, Refusal, Sections, set_cores,
+};
 pub use tracepoint::{MOST_NUMBERS, Observer, Tracepoint};

@@ -27,7 +27,7 @@
 mod block;
 mod counted;
 mod last_holder;
-mod registry;
+pub(crate) mod registry;
 mod row;
 mod section;
 mod totals;

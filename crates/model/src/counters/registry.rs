@@ -16,6 +16,7 @@
 //!    at the same moment may lose a count there, never more.
 
 use super::block::Block;
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::fork;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,12 +36,17 @@ struct Registry {
     seen: u64,
 }
 
+/// The number of threads that have a block; written under the lock of the registry, for readers without it.
+static LIVE: AtomicU32 = AtomicU32::new(0);
+
 static REGISTRY: Mutex<Registry> =
     Mutex::new(Registry { blocks: Vec::new(), free: BinaryHeap::new(), seen: 0 });
 
 impl Registry {
     fn take(&mut self) -> &'static Block {
         self.seen += 1;
+        // Relaxed, here and below: a hint.
+        LIVE.fetch_add(1, Ordering::Relaxed);
         if let Some(Reverse(place)) = self.free.pop() {
             return self.blocks[place];
         }
@@ -50,7 +56,10 @@ impl Registry {
     }
 
     fn give_back(&mut self, block: *const Block) {
-        self.free.extend(self.place_of(block).map(Reverse));
+        if let Some(place) = self.place_of(block) {
+            self.free.push(Reverse(place));
+            LIVE.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// The place of a block; `LATE` has none.
@@ -127,6 +136,12 @@ pub(super) fn place() -> usize {
 pub(super) fn threads() -> (u64, u64) {
     let registry = registry();
     (registry.seen, (registry.blocks.len() - registry.free.len()) as u64)
+}
+
+/// The number of threads that have counted something and have not ended, without a lock.
+#[inline]
+pub(crate) fn live_threads() -> u32 {
+    LIVE.load(Ordering::Relaxed)
 }
 
 /// The number of blocks, with a thread or without.

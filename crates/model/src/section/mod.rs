@@ -15,3 +15,4 @@ pub(crate) use lock::{SectionLock, SectionToken};
 pub use offload::{OffloadServer, OffloadTurn};
 pub use sections::{Objects, Sections};
 pub(crate) use standing_back::Issuers;
+pub use standing_back::set_cores;

@@ -7,12 +7,24 @@
 //!
 //! Threads that issue without a pause would keep a waiting thread out for ever. So a thread leaves out at
 //! most [`MOST_LEFT_OUT`] polls in a row; the next one tries the lock like a thread that issues.
+//!
+//! Where there are more threads than cores, a thread that waits to issue often has none, and nobody would use
+//! the lock meanwhile. There polls do not stand back.
 
+use crate::counters::registry::live_threads;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use std::cell::Cell;
 
 /// The largest number of polls that a thread leaves out in a row.
 const MOST_LEFT_OUT: u32 = 16;
+
+/// The number of cores that the threads of this process have.
+static CORES: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Sets the number of cores that the threads of this process have.
+pub fn set_cores(cores: usize) {
+    CORES.store(u32::try_from(cores).unwrap_or(u32::MAX), Ordering::Relaxed);
+}
 
 thread_local! {
     /// The number of polls that the thread has left out since its last one.
@@ -36,12 +48,17 @@ impl Issuers {
     /// Returns true if a poll is to be left out.
     #[inline]
     pub(super) fn come_first(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0 && leave_out()
+        self.0.load(Ordering::Relaxed) != 0 && self.come_first_on(CORES.load(Ordering::Relaxed))
+    }
+
+    /// Does the same as [`come_first`](Self::come_first) with so many cores, when threads wait.
+    #[cold]
+    fn come_first_on(&self, cores: u32) -> bool {
+        live_threads() <= cores && leave_out()
     }
 }
 
 /// Counts a poll that is left out; returns false if that would be one too many.
-#[cold]
 fn leave_out() -> bool {
     let left_out = LEFT_OUT.get();
     let is_left_out = left_out < MOST_LEFT_OUT;
@@ -70,5 +87,14 @@ mod tests {
             }
         });
         assert!(!issuers.come_first(), "nobody waits any more");
+    }
+
+    #[test]
+    fn no_poll_stands_back_where_a_thread_has_no_core() {
+        // This thread counts something, so it is a live one.
+        crate::counters::count(crate::counters::CountedEvent::Work, 1);
+        let issuers = Issuers::default();
+        assert!(issuers.come_first_on(u32::MAX));
+        assert!((0..100).all(|_| !issuers.come_first_on(0)));
     }
 }
