@@ -51,14 +51,14 @@ impl HandOver {
 #[derive(Debug)]
 pub(crate) struct LockAndRow<L> {
     pub(crate) row: Row,
-    /// The threads from which polls stand back, if they do. On a line of its own: polls read it all the time.
-    pub(crate) issuers: Option<CachePadded<Issuers>>,
+    /// On a line of their own: polls read it all the time.
+    pub(crate) issuers: CachePadded<Issuers>,
     lock: L,
 }
 
 impl<L> LockAndRow<L> {
     pub(crate) fn new(lock: L, row: Row, polls_stand_back: bool) -> LockAndRow<L> {
-        LockAndRow { row, issuers: polls_stand_back.then(CachePadded::default), lock }
+        LockAndRow { row, issuers: CachePadded::new(Issuers::new(polls_stand_back)), lock }
     }
 }
 

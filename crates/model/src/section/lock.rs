@@ -81,14 +81,17 @@ impl SectionLock {
     /// Enters the critical section, which may need waiting. The entry is counted in `row`.
     #[inline(always)]
     pub(crate) fn enter(&self, path: Path, row: Row) -> SectionToken {
+        let entry = Entry { path, row };
         let token = match self {
-            SectionLock::Biased(lock) => SectionToken::of_biased(
-                lock.acquire_by(|inner| acquire_counted(inner, path, row, lock.issuers.as_deref())),
-            ),
-            SectionLock::CoreBiased(lock) => SectionToken::of_biased(
-                lock.acquire_by(|inner| acquire_counted(inner, path, row, lock.issuers.as_deref())),
-            ),
-            SectionLock::Plain(lock) => enter_unbiased(lock, path, row, lock.issuers.as_deref()),
+            SectionLock::Biased(lock) => {
+                let issuers = &*lock.issuers;
+                SectionToken::of_biased(lock.acquire_by(move |inner| entry.acquire(inner, issuers)))
+            }
+            SectionLock::CoreBiased(lock) => {
+                let issuers = &*lock.issuers;
+                SectionToken::of_biased(lock.acquire_by(move |inner| entry.acquire(inner, issuers)))
+            }
+            SectionLock::Plain(lock) => enter_unbiased(lock, path, row),
         };
         row.entered(path);
         token
@@ -124,12 +127,12 @@ impl SectionLock {
         }
     }
 
-    /// The threads from which polls stand back, if they do.
-    fn issuers(&self) -> Option<&Issuers> {
+    /// The threads from which polls may stand back.
+    fn issuers(&self) -> &Issuers {
         match self {
-            SectionLock::Biased(lock) => lock.issuers.as_deref(),
-            SectionLock::CoreBiased(lock) => lock.issuers.as_deref(),
-            SectionLock::Plain(lock) => lock.issuers.as_deref(),
+            SectionLock::Biased(lock) => &lock.issuers,
+            SectionLock::CoreBiased(lock) => &lock.issuers,
+            SectionLock::Plain(lock) => &lock.issuers,
         }
     }
 
@@ -138,7 +141,7 @@ impl SectionLock {
     #[cold]
     #[inline(never)]
     fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
-        if path == Path::Progress && self.issuers().is_some_and(Issuers::come_first) {
+        if path == Path::Progress && self.issuers().come_first() {
             return None;
         }
         let attempt = |lock: &AnyLock| try_acquire(lock, path);
@@ -152,7 +155,7 @@ impl SectionLock {
     /// Does the same as [`try_enter`](Self::try_enter) on the progress path, but revokes no young bias: for a
     /// thread that polls now and then.
     pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
-        if self.issuers().is_some_and(Issuers::come_first) {
+        if self.issuers().come_first() {
             row.refused();
             return None;
         }
@@ -245,8 +248,8 @@ impl SectionLock {
 }
 
 #[inline(never)]
-fn enter_unbiased(lock: &AnyLock, path: Path, row: Row, issuers: Option<&Issuers>) -> SectionToken {
-    acquire_counted(lock, path, row, issuers);
+fn enter_unbiased(lock: &LockAndRow<AnyLock>, path: Path, row: Row) -> SectionToken {
+    Entry { path, row }.acquire(lock, &lock.issuers);
     SectionToken::Holder
 }
 
@@ -259,15 +262,24 @@ pub(super) fn lock_settings(model: &Model) -> LockSettings {
     }
 }
 
-/// Acquires a lock in the class of the path, and counts and times the acquisition in `row` if it has to wait.
-#[inline(always)]
-fn acquire_counted(lock: &AnyLock, path: Path, row: Row, issuers: Option<&Issuers>) {
-    let wait = || match (path, issuers) {
-        (Path::Main, Some(issuers)) => issuers.wait(|| lock.acquire()),
-        (Path::Main, None) => lock.acquire(),
-        (Path::Progress, _) => lock.acquire_low(),
-    };
-    row.contend(path, || try_acquire(lock, path), wait);
+/// An entry that waits if it has to. It is one word, so that a closure with it and a pointer stays in registers.
+#[derive(Clone, Copy)]
+struct Entry {
+    row: Row,
+    path: Path,
+}
+
+impl Entry {
+    /// Acquires a lock in the class of the path, and counts and times the acquisition if it has to wait.
+    #[inline(always)]
+    fn acquire(self, lock: &AnyLock, issuers: &Issuers) {
+        let Entry { row, path } = self;
+        let wait = || match path {
+            Path::Main => issuers.wait(|| lock.acquire()),
+            Path::Progress => lock.acquire_low(),
+        };
+        row.contend(path, || try_acquire(lock, path), wait);
+    }
 }
 
 /// Tries a lock in the class of the path.

@@ -32,29 +32,37 @@ thread_local! {
 }
 
 /// The number of threads that wait for a lock to issue an operation.
-#[derive(Debug, Default)]
-pub(crate) struct Issuers(AtomicU32);
+#[derive(Debug)]
+pub(crate) struct Issuers {
+    waiting: AtomicU32,
+    /// True if polls stand back from them.
+    polls_stand_back: bool,
+}
 
 impl Issuers {
+    pub(crate) fn new(polls_stand_back: bool) -> Issuers {
+        Issuers { waiting: AtomicU32::new(0), polls_stand_back }
+    }
+
     /// Runs `wait`, by which the caller waits for the lock.
     pub(super) fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
         // Relaxed, here and below: a hint.
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         let acquired = wait();
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
         acquired
     }
 
     /// Returns true if a poll is to be left out.
     #[inline]
     pub(super) fn come_first(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0 && self.come_first_on(CORES.load(Ordering::Relaxed))
+        self.waiting.load(Ordering::Relaxed) != 0 && self.come_first_on(CORES.load(Ordering::Relaxed))
     }
 
     /// Does the same as [`come_first`](Self::come_first) with so many cores, when threads wait.
     #[cold]
     fn come_first_on(&self, cores: u32) -> bool {
-        live_threads() <= cores && leave_out()
+        self.polls_stand_back && live_threads() <= cores && leave_out()
     }
 }
 
@@ -78,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_poll_stands_back_from_threads_that_wait_but_not_for_ever() {
-        let issuers = Issuers::default();
+        let issuers = Issuers::new(true);
         assert!((0..100).all(|_| !issuers.come_first()), "nobody waits");
         issuers.wait(|| {
             for _ in 0..3 {
@@ -93,7 +101,7 @@ mod tests {
     fn no_poll_stands_back_where_a_thread_has_no_core() {
         // This thread counts something, so it is a live one.
         crate::counters::count(crate::counters::CountedEvent::Work, 1);
-        let issuers = Issuers::default();
+        let issuers = Issuers::new(true);
         assert!(issuers.come_first_on(u32::MAX));
         assert!((0..100).all(|_| !issuers.come_first_on(0)));
     }
