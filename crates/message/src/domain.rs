@@ -146,7 +146,7 @@ impl Prepared {
         if threads && settings.model.wake_up == WakeUp::Counter {
             request::signal_watchers();
         }
-        heddle_model::set_cores(allowed_cores().len() / fabric.local_ranks().len().max(1));
+        heddle_model::counters::set_cores(allowed_cores().len() / fabric.local_ranks().len().max(1));
         let server = OffloadServer::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
         let sections = Arc::new(settings.model.sections(threads).with_offload_server(server.clone()));
         request::configure(&settings.model, &sections);

@@ -46,7 +46,5 @@ pub use objects::{
     Apart, Enclosed, GuardedObject, LeftTo, LeftToAll, LockFree, Locked, Parted, SectionOf, Sectioning, Whole,
 };
 pub use path::Path;
-pub use section::{
-    Attempt, CallSection, Guarded, Objects, OffloadServer, OffloadTurn, Refusal, Sections, set_cores,
-};
+pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, OffloadTurn, Refusal, Sections};
 pub use tracepoint::{MOST_NUMBERS, Observer, Tracepoint};

@@ -2,14 +2,13 @@
 
 use super::message::SendArgs;
 use super::ring_access::Rules;
-use super::send::send_eager;
 use super::wire;
 use crate::buffer::{Buffer, copy_small};
 use crate::request::RequestId;
 use heddle_model::counters::Section;
 use heddle_model::{GuardedObject, Path, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
-use heddle_transport::{EXTRA_BYTES, Header, Outbox, RingAccess};
+use heddle_transport::{EXTRA_BYTES, Header, INLINE_BYTES, Outbox, RingAccess, Traffic};
 use std::collections::VecDeque;
 
 /// The sending side of one peer.
@@ -61,8 +60,24 @@ impl<R> Channel<R> {
     }
 }
 
+/// Sends the data now, if it is small and there is room.
+#[inline(always)]
+pub(super) fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer) -> bool {
+    let len = buffer.len();
+    if len <= INLINE_BYTES {
+        ring.send_inline(
+            header,
+            len,
+            #[inline(always)]
+            |to| buffer.read(0, to, len),
+        )
+    } else {
+        ring.send_bulk(Traffic::Eager, header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
+    }
+}
+
 impl Channel<Outbox> {
-    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), within a slot, unless
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`], within a slot, unless
     /// messages are queued or there is no room at the first look.
     ///
     /// # Safety

@@ -11,7 +11,7 @@
 //! A message that finds no room waits in the channel's backlog, and so does everything behind it: messages to
 //! one peer leave in the order in which they were sent.
 
-use super::channel::{Channel, Queued};
+use super::channel::{Channel, Queued, send_eager};
 use super::core::Core;
 use super::message::SendArgs;
 use super::ring_access::{FromOutside, Rules};
@@ -22,23 +22,7 @@ use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
-use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, RingAccess, Traffic};
-
-/// Sends the data now, if it is small and there is room.
-#[inline(always)]
-pub(super) fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer) -> bool {
-    let len = buffer.len();
-    if len <= INLINE_BYTES {
-        ring.send_inline(
-            header,
-            len,
-            #[inline(always)]
-            |to| buffer.read(0, to, len),
-        )
-    } else {
-        ring.send_bulk(Traffic::Eager, header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
-    }
-}
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, RingAccess, Traffic};
 
 impl<S: Rules> Core<S> {
     /// Sends a small message to another process now, without a request, if there is room.

@@ -5,7 +5,7 @@
 //! core between two of its own entries is taken to be where it ran at the first of them.
 
 use super::row::Row;
-use crate::section::Issuers;
+use super::standing_back::Issuers;
 use heddle_locks::kinds::LastHolder;
 use heddle_locks::machine::nearness;
 use heddle_platform::atomic::Ordering;

@@ -17,6 +17,8 @@
 //! | hand-overs, among them | `last_holder`: an entry after that of another thread |
 //! | [`CountedEvent`] | [`count`], at each event |
 //!
+//! `standing_back` counts the threads that wait to issue an operation, which decides whether a poll is made.
+//!
 //! Requests that are complete and not yet freed are not counted here: `heddle-message` finds them in the
 //! slots of the requests when a tool asks.
 //!
@@ -27,15 +29,20 @@
 mod block;
 mod counted;
 mod last_holder;
-pub(crate) mod registry;
+mod registry;
 mod row;
 mod section;
+mod standing_back;
 mod totals;
 
 pub use counted::{CountedEvent, Entry};
 pub(crate) use last_holder::{HandOver, LockAndRow, Tracked, was_here_last};
 pub use row::Row;
 pub use section::{MOST_VNIS, Section};
+pub(crate) use standing_back::Issuers;
+#[cfg(test)]
+pub(crate) use standing_back::left_out;
+pub use standing_back::set_cores;
 pub use totals::{SectionTotals, Totals};
 
 use block::Block;

@@ -140,7 +140,7 @@ pub(super) fn threads() -> (u64, u64) {
 
 /// The number of threads that have counted something and have not ended, without a lock.
 #[inline]
-pub(crate) fn live_threads() -> u32 {
+pub(super) fn live_threads() -> u32 {
     LIVE.load(Ordering::Relaxed)
 }
 

@@ -1,8 +1,7 @@
 //! The lock of a critical section, made by a model's arbitration and bias.
 
-use super::standing_back::Issuers;
 use crate::choice::{Arbitration, Bias, Model, ProgressEntry};
-use crate::counters::{HandOver, LockAndRow, Row, was_here_last};
+use crate::counters::{HandOver, Issuers, LockAndRow, Row, was_here_last};
 use crate::path::Path;
 use heddle_locks::kinds::{AnyLock, LockSettings};
 use heddle_locks::{Biased, CoreBiased};
@@ -81,15 +80,15 @@ impl SectionLock {
     /// Enters the critical section, which may need waiting. The entry is counted in `row`.
     #[inline(always)]
     pub(crate) fn enter(&self, path: Path, row: Row) -> SectionToken {
-        let entry = Entry { path, row };
+        let acquisition = Acquisition { path, row };
         let token = match self {
             SectionLock::Biased(lock) => {
                 let issuers = &*lock.issuers;
-                SectionToken::of_biased(lock.acquire_by(move |inner| entry.acquire(inner, issuers)))
+                SectionToken::of_biased(lock.acquire_by(move |inner| acquisition.run(inner, issuers)))
             }
             SectionLock::CoreBiased(lock) => {
                 let issuers = &*lock.issuers;
-                SectionToken::of_biased(lock.acquire_by(move |inner| entry.acquire(inner, issuers)))
+                SectionToken::of_biased(lock.acquire_by(move |inner| acquisition.run(inner, issuers)))
             }
             SectionLock::Plain(lock) => enter_unbiased(lock, path, row),
         };
@@ -249,7 +248,7 @@ impl SectionLock {
 
 #[inline(never)]
 fn enter_unbiased(lock: &LockAndRow<AnyLock>, path: Path, row: Row) -> SectionToken {
-    Entry { path, row }.acquire(lock, &lock.issuers);
+    Acquisition { path, row }.run(lock, &lock.issuers);
     SectionToken::Holder
 }
 
@@ -262,18 +261,19 @@ pub(super) fn lock_settings(model: &Model) -> LockSettings {
     }
 }
 
-/// An entry that waits if it has to. It is one word, so that a closure with it and a pointer stays in registers.
+/// An acquisition that waits if it has to. It is one word, so that a closure with it and a pointer stays in
+/// registers.
 #[derive(Clone, Copy)]
-struct Entry {
+struct Acquisition {
     row: Row,
     path: Path,
 }
 
-impl Entry {
+impl Acquisition {
     /// Acquires a lock in the class of the path, and counts and times the acquisition if it has to wait.
     #[inline(always)]
-    fn acquire(self, lock: &AnyLock, issuers: &Issuers) {
-        let Entry { row, path } = self;
+    fn run(self, lock: &AnyLock, issuers: &Issuers) {
+        let Acquisition { row, path } = self;
         let wait = || match path {
             Path::Main => issuers.wait(|| lock.acquire()),
             Path::Progress => lock.acquire_low(),

@@ -165,10 +165,10 @@ impl Model {
 mod tests {
     use super::*;
     use crate::choice::Bias;
+    use crate::counters::left_out;
     use crate::counters::{Entry, by_place, place_here};
     use crate::path::Path;
     use crate::section::guarded::Attempt;
-    use crate::section::standing_back::left_out;
 
     /// Returns true if another thread can enter.
     fn lets_others_in(guarded: &Guarded<u32>) -> bool {
@@ -231,8 +231,9 @@ mod tests {
         }
     }
 
-    /// While the thread inside holds the lock, another one comes to issue an operation. Once that waits, a poll
-    /// is left out without a try of the lock; and where waiting threads wait for critical sections, none is.
+    /// While the thread inside holds the lock, another one comes to issue an operation. Once that waits, a
+    /// poll is left out without a try of the lock. Where waiting threads wait for critical sections, none
+    /// is.
     #[test]
     fn a_poll_stands_back_from_a_thread_that_waits_to_issue() {
         let stands_back = Model { bias: Bias::None, ..Model::default() };

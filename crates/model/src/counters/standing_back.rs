@@ -11,7 +11,7 @@
 //! Where there are more threads than cores, a thread that waits to issue often has none, and nobody would use
 //! the lock meanwhile. There polls do not stand back.
 
-use crate::counters::registry::live_threads;
+use super::registry::live_threads;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use std::cell::Cell;
 
@@ -45,7 +45,7 @@ impl Issuers {
     }
 
     /// Runs `wait`, by which the caller waits for the lock.
-    pub(super) fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
+    pub(crate) fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
         // Relaxed, here and below: a hint.
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let acquired = wait();
@@ -55,7 +55,7 @@ impl Issuers {
 
     /// Returns true if a poll is to be left out.
     #[inline]
-    pub(super) fn come_first(&self) -> bool {
+    pub(crate) fn come_first(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0 && self.come_first_on(CORES.load(Ordering::Relaxed))
     }
 
@@ -76,7 +76,7 @@ fn leave_out() -> bool {
 
 /// The number of polls that the calling thread has left out since its last one.
 #[cfg(test)]
-pub(super) fn left_out() -> u32 {
+pub(crate) fn left_out() -> u32 {
     LEFT_OUT.get()
 }
 
