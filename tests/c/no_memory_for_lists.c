@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 
-enum { LONG = 1 << 15, EDGES = 8 * LONG, STEP = 200 << 10, MOST_STEPS = 1000, GAP = 32 << 10, GAPS = 128, KEPT = 1 << 20 };
+enum { LONG = 1 << 15, EDGES = 8 * LONG, STEP = 200 << 10, MOST_STEPS = 1000, GAP = 32 << 10, GAPS = 128, KEPT = 2 << 20 };
 
 static int ones[LONG], apart[LONG], zeros[LONG], lengths[LONG];
 static MPI_Aint places[LONG];
@@ -39,6 +39,8 @@ static void separate_lists(void) {
     for (int i = 0; i < 2 * GAPS; i += 2) free(pieces[i]);
 }
 
+// A heap keeps what it has grown by, about a MiB. A list that stays behind at each failure soon takes more than KEPT.
+//
 // Calls a constructor with ever more memory until it succeeds, and returns how often it failed. With `limited` this process has
 // only that much; of those that share a communicator one may be enough.
 static int failures(int (*make)(void), bool limited, bool collective, const char *what) {
