@@ -6,7 +6,7 @@
 // settings global: HEDDLE_GRANULARITY=global
 // settings brief: HEDDLE_GRANULARITY=brief-global
 // settings vni: HEDDLE_GRANULARITY=per-vni
-// settings channel: HEDDLE_GRANULARITY=per-channel
+// settings channel: HEDDLE_MODEL=ijhpca2010-per-object-atom HEDDLE_GRANULARITY=per-channel
 // settings object: HEDDLE_GRANULARITY=per-object
 // settings free: HEDDLE_GRANULARITY=lock-free
 // settings pool: HEDDLE_REQUEST_POOL=shared
@@ -17,7 +17,6 @@
 // settings vnis: HEDDLE_EXECUTION=offload HEDDLE_VNIS=3
 // settings one: HEDDLE_EXECUTION=offload HEDDLE_OFFLOAD_THREADS=one
 // settings offload: HEDDLE_EXECUTION=offload
-// settings auto: HEDDLE_MODEL=auto
 // settings per-vni-mutex: HEDDLE_MODEL=per-vni-mutex
 // settings global-mutex: HEDDLE_MODEL=global-mutex
 // settings brief-global: HEDDLE_MODEL=brief-global
@@ -102,11 +101,10 @@ static const struct {
     {"object", {[CHANNEL] = true}},
     {"free", {0}},
     {"vni", {[VNI] = true}},
-    {"channel", {[VNI] = true, [CHANNEL] = true}},
+    {"channel", {[VNI] = true, [CHANNEL] = true, [POOL] = true}},
     {"pool", {[VNI] = true, [CHANNEL] = true, [POOL] = true}},
     {"naive", {[VNI] = true, [CHANNEL] = true, [COUNTS] = true}},
     {"suppress", {[VNI] = true, [CHANNEL] = true}},
-    {"auto", {[VNI] = true, [CHANNEL] = true}},
     {"per-vni-mutex", {[VNI] = true}},
     {"global-mutex", {[CALL] = true}},
     {"brief-global", {[PROCESS] = true}},
