@@ -1,14 +1,14 @@
 //! Any lock with a bias.
 
-use crate::bias::{BiasAge, BiasOffer, BiasOwner, Exit, FIRST_STREAK, Streak};
+use crate::bias::{BiasAge, BiasObserver, BiasOffer, BiasOwner, Exit, FIRST_STREAK, Streak};
 use heddle_platform::Platform;
 use heddle_platform::platform::MemoryCell;
 use heddle_sync::{CachePadded, RawLock, WaitPolicy};
 use std::fmt;
 
 /// A lock `L` with a bias to an owner of the kind `O`: see [`biased`](crate::biased) and
-/// [`core_biased`](crate::core_biased).
-pub struct BiasedLock<O: BiasOwner<L::Platform>, L: RawLock> {
+/// [`core_biased`](crate::core_biased). `W` sees the changes of the bias.
+pub struct BiasedLock<O: BiasOwner<L::Platform>, L: RawLock, W: BiasObserver = ()> {
     /// The words that an entry by the bias touches, on one cache line.
     bias: CachePadded<O>,
     exit: Exit<L::Platform>,
@@ -16,6 +16,7 @@ pub struct BiasedLock<O: BiasOwner<L::Platform>, L: RawLock> {
     age: CachePadded<BiasAge<L::Platform>>,
     /// `under` guards it.
     candidates: <L::Platform as Platform>::Cell<Candidates<O::Guarded>>,
+    observer: W,
 }
 
 /// The state that decides which user gets the bias.
@@ -25,7 +26,7 @@ struct Candidates<T> {
     guarded: T,
 }
 
-impl<O: BiasOwner<L::Platform>, L: RawLock + fmt::Debug> fmt::Debug for BiasedLock<O, L> {
+impl<O: BiasOwner<L::Platform>, L: RawLock + fmt::Debug, W: BiasObserver> fmt::Debug for BiasedLock<O, L, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(O::NAME).field("under", &self.under).finish_non_exhaustive()
     }
@@ -33,9 +34,9 @@ impl<O: BiasOwner<L::Platform>, L: RawLock + fmt::Debug> fmt::Debug for BiasedLo
 
 // SAFETY: `candidates` is touched only while `under` is held, which orders the accesses; all other fields are
 // Sync, or never written.
-unsafe impl<O: BiasOwner<L::Platform>, L: RawLock> Sync for BiasedLock<O, L> {}
-// SAFETY: all of `Candidates` is Send, and so are O and L by their contracts.
-unsafe impl<O: BiasOwner<L::Platform>, L: RawLock> Send for BiasedLock<O, L> {}
+unsafe impl<O: BiasOwner<L::Platform>, L: RawLock, W: BiasObserver> Sync for BiasedLock<O, L, W> {}
+// SAFETY: all of `Candidates` is Send, and so are O, L and W by their contracts.
+unsafe impl<O: BiasOwner<L::Platform>, L: RawLock, W: BiasObserver> Send for BiasedLock<O, L, W> {}
 
 impl<O: BiasOwner<L::Platform>, L: RawLock + Default> Default for BiasedLock<O, L> {
     fn default() -> Self {
@@ -54,6 +55,18 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
     /// that first make an owner.
     #[must_use]
     pub fn with_streak(under: L, policy: WaitPolicy, streak: u32) -> Self {
+        Self::with_observer(under, policy, streak, ())
+    }
+}
+
+impl<O: BiasOwner<L::Platform>, L: RawLock, W: BiasObserver> BiasedLock<O, L, W> {
+    /// Does the same as [`new`](BiasedLock::new), and shows each change of the bias to `observer`.
+    #[must_use]
+    pub fn observed(under: L, policy: WaitPolicy, observer: W) -> Self {
+        Self::with_observer(under, policy, FIRST_STREAK, observer)
+    }
+
+    fn with_observer(under: L, policy: WaitPolicy, streak: u32, observer: W) -> Self {
         let (bias, guarded) = O::new();
         Self {
             bias: CachePadded::new(bias),
@@ -61,6 +74,7 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
             under: CachePadded::new(under),
             age: CachePadded::new(BiasAge::new()),
             candidates: MemoryCell::new(Candidates { streak: Streak::new(streak), guarded }),
+            observer,
         }
     }
 
@@ -155,6 +169,7 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
             return false;
         }
         self.bias.clear();
+        self.observer.revoked();
         let was_old = self.age.end();
         self.candidates.with_mut(|candidates| {
             // SAFETY: the caller holds L, which guards the cell.
@@ -203,6 +218,7 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
         candidates.streak.restart();
         self.age.begin(user);
         self.bias.give(place);
+        self.observer.given();
         true
     }
 }
@@ -210,7 +226,7 @@ impl<O: BiasOwner<L::Platform>, L: RawLock> BiasedLock<O, L> {
 // SAFETY: exclusion and liveness by the promises of O and L: a thread is inside by the bias, or it holds L
 // and has seen that nobody is or comes inside by the bias. Order by L, and by the Release and Acquire of the
 // flags.
-unsafe impl<O: BiasOwner<L::Platform>, L: RawLock> RawLock for BiasedLock<O, L> {
+unsafe impl<O: BiasOwner<L::Platform>, L: RawLock, W: BiasObserver> RawLock for BiasedLock<O, L, W> {
     type Platform = L::Platform;
     /// The token of L, or `None` for a thread that is inside by the bias.
     type Token = Option<L::Token>;

@@ -7,16 +7,19 @@
 //! | `age.rs` | whether a bias is old enough to be revoked without regret |
 //! | `exit.rs` | a revoker waits for the thread that is inside by the bias |
 //! | `owner.rs` | what a kind of owner does |
+//! | `observer.rs` | who sees each change of a bias |
 //! | `lock.rs` | [`BiasedLock`] |
 
 mod age;
 mod exit;
 mod lock;
+mod observer;
 mod owner;
 mod streak;
 
 pub(crate) use age::BiasAge;
 pub use exit::Exit;
 pub use lock::BiasedLock;
+pub use observer::BiasObserver;
 pub use owner::{BiasOffer, BiasOwner};
 pub(crate) use streak::{FIRST_STREAK, Streak};

@@ -82,7 +82,7 @@ const NOBODY: u64 = 0;
 const _: () = assert!(SEAT_BITS + REVOKING < thread::ID_STEP);
 
 /// A lock `L` with a bias to a thread; see the [module](self).
-pub type Biased<L> = BiasedLock<OwnerThread<<L as RawLock>::Platform>, L>;
+pub type Biased<L, W = ()> = BiasedLock<OwnerThread<<L as RawLock>::Platform>, L, W>;
 
 /// A bias that belongs to a thread: the words that the owner touches on every use.
 #[derive(Debug)]

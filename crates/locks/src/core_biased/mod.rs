@@ -73,7 +73,7 @@ const NOBODY: u32 = 1 << 31;
 const REVOKING: u32 = 1 << 30;
 
 /// A lock `L` with a bias to a core; see the [module](self).
-pub type CoreBiased<L> = BiasedLock<OwnerCore<<L as RawLock>::Platform>, L>;
+pub type CoreBiased<L, W = ()> = BiasedLock<OwnerCore<<L as RawLock>::Platform>, L, W>;
 
 /// A bias that belongs to a core: the words that an entry by the bias touches.
 #[derive(Debug)]
