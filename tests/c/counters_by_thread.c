@@ -1,11 +1,12 @@
 // The counters of critical sections by thread: each thread has an element, which the next one gets when it has ended, and
-// together they are what all threads have counted. HEDDLE_STATS prints a line for each thread.
+// together they are what all threads have counted. HEDDLE_STATS prints a line for each thread. The last thread has taken the bias
+// of a lock from another one, and got it.
 // ranks: 1
 // levels: multiple
 // models: default
 // settings: HEDDLE_STATS=on
 // heddle: only
-// output: ^Heddle: .*\n(  .*\n)*  thread 0 .*\n  thread 1 .*\n  thread 2 .*\n  thread 3 .*\n  requests .*\n$
+// output: ^Heddle: .*\n  section .* biases given +revoked +left out\n(  .*\n)*  thread 0 .*\n  thread 1 .*\n  thread 2 .*\n  thread 3 .* [1-9]\d* +[1-9]\d* +0\n  requests .*\n  communicators .*\n$
 #include "counters.h"
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,6 @@
 // Self messages of a communicator use one communication path, until several threads send them by turns; then those of different
-// tags use different ones. One wildcard brings them back. A persistent receive that is started after that can be cancelled.
+// tags use different ones. One wildcard brings them back. A persistent receive that is started after that can be cancelled. Counters
+// tell of how many communicators the messages were sharded, and of how many they were pinned.
 // ranks: 1
 // levels: multiple
 // models: default
@@ -76,15 +77,21 @@ int main(int argc, char **argv) {
     CHECK_EQ(setenv("HEDDLE_VNIS", "4", 1), 0);
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
+    struct counter sharded = counter_start("heddle_self_messages_sharded"), pinned = counter_start("heddle_self_messages_pinned");
     CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
     pthread_barrier_init(&together, NULL, 2);
     CHECK_EQ(paths(), 1);
+    CHECK_EQ(counter_read(&sharded), 0);
     threads_run(2, take_turns, NULL);
     CHECK_EQ(paths(), VNIS);
+    CHECK_EQ(counter_read(&sharded), 1);
+    CHECK_EQ(counter_read(&pinned), 0);
     start_and_send(receives, values);
     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, 9, comm, &flag, MPI_STATUS_IGNORE));
     CHECK_EQ(flag, 0);
     CHECK_EQ(paths(), 1);
+    CHECK_EQ(counter_end(&sharded), 1);
+    CHECK_EQ(counter_end(&pinned), 1);
     start_and_cancel(receives);
     pthread_barrier_destroy(&together);
     CHECK_OK(MPI_Comm_free(&comm));

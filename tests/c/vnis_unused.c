@@ -1,5 +1,5 @@
 // A waiting thread polls the VNIs that communicators use, and no others; one that gets a communicator is polled from then on, and
-// what has come before is there.
+// what has come before is there. Variables tell which VNIs are in use.
 // ranks: 2
 // levels: multiple
 // models: default
@@ -37,6 +37,22 @@ static int entered_from(int first) {
     return found;
 }
 
+// Checks that this many VNIs are in use, the first ones.
+static void check_in_use(int expected) {
+    unsigned long long number = 0, each[64];
+    int index = -1, count = 0;
+    MPI_T_pvar_handle handle;
+    CHECK_OK(MPI_T_pvar_get_index("heddle_vnis_in_use", MPI_T_PVAR_CLASS_LEVEL, &index));
+    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count));
+    CHECK_OK(MPI_T_pvar_read(session, handle, &number));
+    CHECK_EQ(number, expected);
+    CHECK_OK(MPI_T_pvar_get_index("heddle_vni_in_use", MPI_T_PVAR_CLASS_LEVEL, &index));
+    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count));
+    if (!CHECK_EQ(count, 64)) return;
+    CHECK_OK(MPI_T_pvar_read(session, handle, each));
+    for (int v = 0; v < 64; v++) CHECK_EQ(each[v], v < expected);
+}
+
 // Rank 0 sends more than a ring takes on a communicator that rank 1 has still to make.
 static void messages_before_communicator(void) {
     static MPI_Request sends[MESSAGES];
@@ -71,6 +87,7 @@ int main(int argc, char **argv) {
     start_counting();
     int found = entered_from(USED_AT_START);
     if (check_rank == 1) CHECK_EQ(found, 0);
+    check_in_use(USED_AT_START);
     MPI_Comm comms[VNIS];
     for (int i = 0; i < VNIS; i++) {
         CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
@@ -78,8 +95,10 @@ int main(int argc, char **argv) {
         int expected = i + 1 < VNIS - USED_AT_START ? i + 1 : VNIS - USED_AT_START;
         found = entered_from(USED_AT_START);
         if (check_rank == 1) CHECK_EQ(found, expected);
+        check_in_use(USED_AT_START + expected);
     }
     for (int i = 0; i < VNIS; i++) CHECK_OK(MPI_Comm_free(&comms[i]));
+    check_in_use(VNIS);
     messages_before_communicator();
     CHECK_OK(MPI_T_pvar_session_free(&session));
     CHECK_OK(MPI_T_finalize());

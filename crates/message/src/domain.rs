@@ -268,6 +268,11 @@ impl Domain {
         self.vnis
     }
 
+    /// The numbers of the VNIs in use: those that threads poll which make progress on all.
+    pub fn vnis_in_use(&self) -> impl Iterator<Item = u32> {
+        used::in_use()
+    }
+
     /// The job's shared memory.
     #[inline(always)]
     pub fn fabric(&self) -> &Fabric {

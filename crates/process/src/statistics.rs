@@ -19,11 +19,12 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     let totals = counters::totals();
     let (threads, _) = counters::threads();
     let mut out = format!(
-        "Heddle: rank {} of {}, model {}, VNIs {}, threads {threads}\n",
+        "Heddle: rank {} of {}, model {}, VNIs {} (in use {}), threads {threads}\n",
         domain.rank(),
         domain.size(),
         settings.model,
         domain.vnis().len(),
+        domain.vnis_in_use().count(),
     );
     let sections = Section::all().map(|section| (label(section), totals.section(section)));
     let mut rows: Vec<(String, SectionTotals)> =
@@ -41,7 +42,7 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     if !rows.is_empty() {
         let _ = writeln!(
             out,
-            "  {:<16} {:>12} {:>10} {:>10} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "  {:<16} {:>12} {:>10} {:>10} {:>10} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12} {:>10} {:>10}",
             "section",
             "issue",
             "productive",
@@ -55,7 +56,10 @@ fn table(settings: &Settings, domain: &Domain) -> String {
             "for others",
             "hand-overs",
             "package",
-            "machine"
+            "machine",
+            "biases given",
+            "revoked",
+            "left out",
         );
     }
     for (name, row) in &rows {
@@ -75,12 +79,15 @@ fn table(settings: &Settings, domain: &Domain) -> String {
         }
         let _ = writeln!(
             out,
-            " {:>10} {:>10} {:>10} {:>10} {:>10}",
+            " {:>10} {:>10} {:>10} {:>10} {:>10} {:>12} {:>10} {:>10}",
             row.count(Entry::Refused),
             row.count(Entry::ForOthers),
             row.handovers(),
             row.count(Entry::HandoverPackage),
             row.count(Entry::HandoverMachine),
+            row.count(Entry::BiasGiven),
+            row.count(Entry::BiasRevoked),
+            row.count(Entry::LeftOut),
         );
     }
     let _ = writeln!(
@@ -96,6 +103,12 @@ fn table(settings: &Settings, domain: &Domain) -> String {
         totals.events(CountedEvent::Collection),
         totals.events(CountedEvent::CollectionMark),
         totals.events(CountedEvent::CollectionSweep),
+    );
+    let _ = writeln!(
+        out,
+        "  communicators whose self messages were sharded {}, pinned {}",
+        totals.events(CountedEvent::SelfMessagesSharded),
+        totals.events(CountedEvent::SelfMessagesPinned),
     );
     let fabric = domain.fabric();
     if fabric.spans_machines() {

@@ -6,7 +6,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `control.rs` | control variables: every setting and every part of the model |
-//! | `performance.rs` | performance variables: the [counters](heddle_model::counters) |
+//! | `performance` | performance variables: the [counters](heddle_model::counters) |
 //! | `value.rs` | the values of both, as C sees them |
 //! | `event.rs` | event types, over the [tracepoints](heddle_model::Tracepoint) |
 //! | `instance.rs` | instances of events, for callbacks |

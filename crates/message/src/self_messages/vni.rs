@@ -7,6 +7,7 @@ use crate::request::{self, OutOfRequests, RequestId, Stage};
 use crate::vni::core::Core;
 use crate::vni::interface::VniState;
 use crate::vni::{Message, SendArgs, Vni};
+use heddle_model::counters::{CountedEvent, count};
 use heddle_model::{Guarded, Path, SectionOf, Whole};
 use heddle_objects::resharding::{Moved, Mover, Route, SelfMessages, Shard, Sharding};
 
@@ -75,13 +76,17 @@ pub(super) fn shard(
     messages: SelfMessages,
     vni_of: impl Fn(&Key) -> u32 + Sync,
 ) {
-    layout.shard(&Mover::wait(), &movable(vnis), messages, vni_of);
+    if layout.shard(&Mover::wait(), &movable(vnis), messages, vni_of) {
+        count(CountedEvent::SelfMessagesSharded, 1);
+    }
 }
 
 /// Pins the self messages to the default VNI: see [`Sharding::pin`].
 #[cold]
 pub(super) fn pin(layout: &Sharding, vnis: &[Vni], messages: SelfMessages) {
-    layout.pin(&Mover::wait(), &movable(vnis), messages);
+    if layout.pin(&Mover::wait(), &movable(vnis), messages) {
+        count(CountedEvent::SelfMessagesPinned, 1);
+    }
 }
 
 impl Shard for Movable<'_> {

@@ -23,10 +23,10 @@ impl Count {
     }
 }
 
-/// The counts of one critical section: two cache lines, of which an entry without contention touches the
-/// first.
+/// The counts of one critical section: a pair of cache lines, of which an entry without contention touches
+/// the first.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(128))]
 struct Lines([Count; Entry::COUNT]);
 
 /// The counts of a thread, aligned to two lines, since processors fetch them in pairs.

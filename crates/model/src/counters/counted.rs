@@ -31,10 +31,16 @@ pub enum Entry {
     HandoverPackage,
     /// Entries after another thread on another package.
     HandoverMachine,
+    /// The times that this thread, or its core, became the owner of a lock's bias.
+    BiasGiven,
+    /// The biases that this thread took from their owners.
+    BiasRevoked,
+    /// Polls that stood back from threads that waited to issue an operation.
+    LeftOut,
 }
 
 impl Entry {
-    pub(super) const COUNT: usize = 13;
+    pub(super) const COUNT: usize = 16;
 
     /// The contended entries on a path.
     pub fn contended(path: Path) -> Entry {
@@ -87,8 +93,12 @@ pub enum CountedEvent {
     /// A copy from or to the memory of a process of this machine was left to that process, since the kernel
     /// has refused it.
     ServedCopy,
+    /// The self messages of a communicator were sharded.
+    SelfMessagesSharded,
+    /// The self messages of a communicator were pinned to its default VNI.
+    SelfMessagesPinned,
 }
 
 impl CountedEvent {
-    pub(super) const COUNT: usize = 15;
+    pub(super) const COUNT: usize = 17;
 }

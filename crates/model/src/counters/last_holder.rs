@@ -47,7 +47,8 @@ impl HandOver {
     }
 }
 
-/// A lock with the row in which its hand-overs are counted. Its own words say who held it last.
+/// A lock with the row in which its hand-overs, and the polls left out, are counted. Its own words say who
+/// held it last.
 #[derive(Debug)]
 pub(crate) struct LockAndRow<L> {
     pub(crate) row: Row,
@@ -58,7 +59,7 @@ pub(crate) struct LockAndRow<L> {
 
 impl<L> LockAndRow<L> {
     pub(crate) fn new(lock: L, row: Row, polls_stand_back: bool) -> LockAndRow<L> {
-        LockAndRow { row, issuers: CachePadded::new(Issuers::new(polls_stand_back)), lock }
+        LockAndRow { row, issuers: CachePadded::new(Issuers::new(polls_stand_back, row)), lock }
     }
 }
 

@@ -15,9 +15,11 @@
 //! |---|---|
 //! | [`Entry`], for each [`Section`] | [`Row`], which critical sections carry with them |
 //! | hand-overs, among them | `last_holder`: an entry after that of another thread |
+//! | changes of a lock's bias, among them | the lock, whose observer is the [`Row`] |
 //! | [`CountedEvent`] | [`count`], at each event |
 //!
-//! `standing_back` counts the threads that wait to issue an operation, which decides whether a poll is made.
+//! `standing_back` knows the number of threads that wait to issue an operation, which decides whether a poll
+//! is made.
 //!
 //! Requests that are complete and not yet freed are not counted here: `heddle-message` finds them in the
 //! slots of the requests when a tool asks.
@@ -42,7 +44,7 @@ pub use section::{MOST_VNIS, Section};
 pub(crate) use standing_back::Issuers;
 #[cfg(test)]
 pub(crate) use standing_back::left_out;
-pub use standing_back::set_cores;
+pub use standing_back::{each_thread_has_core, set_cores};
 pub use totals::{SectionTotals, Totals};
 
 use block::Block;

@@ -5,6 +5,7 @@ use super::counted::{CountedEvent, Entry};
 use super::registry;
 use super::section::Section;
 use crate::path::Path;
+use heddle_locks::bias::BiasObserver;
 use heddle_locks::counted::Near;
 use heddle_platform::clock;
 
@@ -75,6 +76,12 @@ impl Row {
     #[cold]
     pub(crate) fn refused(self) {
         self.count(Entry::Refused).add(1);
+    }
+
+    /// Counts that the calling thread has left out a poll.
+    #[cold]
+    pub(crate) fn left_out(self) {
+        self.count(Entry::LeftOut).add(1);
     }
 
     /// Enters on `path`, by `attempt` or else by `wait`, which is then timed.
@@ -175,5 +182,18 @@ impl Row {
             (Path::Main, false) => self.count(Entry::Fruitless).add(1),
             _ => {}
         }
+    }
+}
+
+/// The changes of a lock's bias are counted with the entries.
+impl BiasObserver for Row {
+    #[cold]
+    fn given(&self) {
+        self.count(Entry::BiasGiven).add(1);
+    }
+
+    #[cold]
+    fn revoked(&self) {
+        self.count(Entry::BiasRevoked).add(1);
     }
 }

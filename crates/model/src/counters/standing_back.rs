@@ -12,6 +12,7 @@
 //! the lock meanwhile. There polls do not stand back.
 
 use super::registry::live_threads;
+use super::row::Row;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use std::cell::Cell;
 
@@ -26,6 +27,11 @@ pub fn set_cores(cores: usize) {
     CORES.store(u32::try_from(cores).unwrap_or(u32::MAX), Ordering::Relaxed);
 }
 
+/// Returns true if there are no more threads that count than cores: then polls may stand back.
+pub fn each_thread_has_core() -> bool {
+    live_threads() <= CORES.load(Ordering::Relaxed)
+}
+
 thread_local! {
     /// The number of polls that the thread has left out since its last one.
     static LEFT_OUT: Cell<u32> = const { Cell::new(0) };
@@ -37,11 +43,13 @@ pub(crate) struct Issuers {
     waiting: AtomicU32,
     /// True if polls stand back from them.
     polls_stand_back: bool,
+    /// The row in which polls that are left out are counted.
+    row: Row,
 }
 
 impl Issuers {
-    pub(crate) fn new(polls_stand_back: bool) -> Issuers {
-        Issuers { waiting: AtomicU32::new(0), polls_stand_back }
+    pub(crate) fn new(polls_stand_back: bool, row: Row) -> Issuers {
+        Issuers { waiting: AtomicU32::new(0), polls_stand_back, row }
     }
 
     /// Runs `wait`, by which the caller waits for the lock.
@@ -53,7 +61,7 @@ impl Issuers {
         acquired
     }
 
-    /// Returns true if a poll is to be left out.
+    /// Returns true if a poll is to be left out, and counts it then.
     #[inline]
     pub(crate) fn come_first(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0 && self.come_first_on(CORES.load(Ordering::Relaxed))
@@ -62,7 +70,11 @@ impl Issuers {
     /// Does the same as [`come_first`](Self::come_first) with so many cores, when threads wait.
     #[cold]
     fn come_first_on(&self, cores: u32) -> bool {
-        self.polls_stand_back && live_threads() <= cores && leave_out()
+        let is_left_out = self.polls_stand_back && live_threads() <= cores && leave_out();
+        if is_left_out {
+            self.row.left_out();
+        }
+        is_left_out
     }
 }
 
@@ -86,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_poll_stands_back_from_threads_that_wait_but_not_for_ever() {
-        let issuers = Issuers::new(true);
+        let issuers = Issuers::new(true, Row::without_section());
         assert!((0..100).all(|_| !issuers.come_first()), "nobody waits");
         issuers.wait(|| {
             for _ in 0..3 {
@@ -101,7 +113,7 @@ mod tests {
     fn no_poll_stands_back_where_a_thread_has_no_core() {
         // This thread counts something, so it is a live one.
         crate::counters::count(crate::counters::CountedEvent::Work, 1);
-        let issuers = Issuers::new(true);
+        let issuers = Issuers::new(true, Row::without_section());
         assert!(issuers.come_first_on(u32::MAX));
         assert!((0..100).all(|_| !issuers.come_first_on(0)));
     }

@@ -40,6 +40,12 @@ impl SectionTotals {
         levels.into_iter().map(|level| self.count(level)).sum()
     }
 
+    /// The number of locks that are biased now.
+    pub fn biases(&self) -> u64 {
+        // The two sums are of slightly different moments.
+        self.count(Entry::BiasGiven).saturating_sub(self.count(Entry::BiasRevoked))
+    }
+
     /// The time that threads waited after they found it taken.
     pub fn waited_ns(&self) -> u64 {
         clock::ticks_to_ns(self.count(Entry::WaitedMain) + self.count(Entry::WaitedProgress))
@@ -91,6 +97,8 @@ impl Totals {
             CountedEvent::RemoteCopy,
             CountedEvent::LeaderCollective,
             CountedEvent::ServedCopy,
+            CountedEvent::SelfMessagesSharded,
+            CountedEvent::SelfMessagesPinned,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();
@@ -154,6 +162,9 @@ impl SectionTotals {
             Entry::HandoverCore,
             Entry::HandoverPackage,
             Entry::HandoverMachine,
+            Entry::BiasGiven,
+            Entry::BiasRevoked,
+            Entry::LeftOut,
         ];
         SectionTotals { entries: ENTRIES.map(count) }
     }

@@ -10,13 +10,13 @@ use heddle_sync::{PriorityLock, RawLock, WaitPolicy};
 use std::sync::Arc;
 
 /// A lock with a bias to a thread, as the shortcut holds it.
-pub(super) type BiasedLock = Arc<LockAndRow<Biased<AnyLock>>>;
+pub(super) type BiasedLock = Arc<LockAndRow<Biased<AnyLock, Row>>>;
 
 /// The lock of a critical section. Copies stand for the same critical section.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionLock {
     Biased(BiasedLock),
-    CoreBiased(Arc<LockAndRow<CoreBiased<AnyLock>>>),
+    CoreBiased(Arc<LockAndRow<CoreBiased<AnyLock, Row>>>),
     Plain(Arc<LockAndRow<AnyLock>>),
 }
 
@@ -38,7 +38,7 @@ impl SectionToken {
 }
 
 impl SectionLock {
-    /// A free lock. Its hand-overs are counted in `row`.
+    /// A free lock. Its hand-overs, and the changes of its bias, are counted in `row`.
     pub(crate) fn new(model: &Model, row: Row) -> SectionLock {
         // Where waiting threads wait for critical sections, the lock decides which thread comes first.
         let polls_stand_back = model.progress_entry == ProgressEntry::Try;
@@ -53,11 +53,11 @@ impl SectionLock {
         match model.bias {
             Bias::None => SectionLock::Plain(with_row(lock, row, polls_stand_back)),
             Bias::Thread => {
-                let lock = Biased::new(lock, settings.policy);
+                let lock = Biased::observed(lock, settings.policy, row);
                 SectionLock::Biased(with_row(lock, row, polls_stand_back))
             }
             Bias::Core => {
-                let lock = CoreBiased::new(lock, settings.policy);
+                let lock = CoreBiased::observed(lock, settings.policy, row);
                 SectionLock::CoreBiased(with_row(lock, row, polls_stand_back))
             }
         }

@@ -80,26 +80,28 @@ impl Sharding {
     }
 
     /// Shards the messages, unless they are sharded or pinned already: those with a key move to the VNI
-    /// `vni_of(key)`.
+    /// `vni_of(key)`. Returns true if it has.
     pub fn shard<P: Shard>(
         &self,
         _mover: &Mover,
         shards: &[P],
         messages: SelfMessages,
         vni_of: impl Fn(&P::Key) -> u32 + Sync,
-    ) {
+    ) -> bool {
         if self.state() != TOGETHER {
-            return;
+            return false;
         }
         distribute(shards, messages, vni_of, || self.change(SHARDED));
+        true
     }
 
-    /// Pins the messages to the default VNI, for good.
-    pub fn pin<P: Shard>(&self, _mover: &Mover, shards: &[P], messages: SelfMessages) {
+    /// Pins the messages to the default VNI, for good. Returns true if they were not pinned yet.
+    pub fn pin<P: Shard>(&self, _mover: &Mover, shards: &[P], messages: SelfMessages) -> bool {
         if self.is_pinned() {
-            return;
+            return false;
         }
         gather(shards, messages, || self.change(PINNED));
+        true
     }
 }
 
