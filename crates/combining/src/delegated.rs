@@ -12,56 +12,87 @@
 //! next thread that posts goes on with it, and the user sees to it that a thread checks
 //! ([`serve_left`](Delegated::serve_left)).
 //!
+//! The word `state` is the address of the newest posted operation, each of which leads to the one before it
+//! (as in [`chain`](heddle_sync::queues::chain)), and three bits:
+//!
 //! | `state` | meaning |
 //! |---|---|
-//! | none | no thread is at the value, and nothing is posted |
+//! | `FREE`: no address, no bit | no thread is at the value, and nothing is posted |
 //! | `HELD` | a thread is inside |
-//! | `HELD`, `POSTED` | a thread is inside, and will run what is posted before it leaves |
-//! | `POSTED` | no thread is inside, and operations were left behind |
-//! | … and `ASLEEP` | a thread sleeps until the value is free |
+//! | `HELD`, an address | a thread is inside, and will run what is posted before it leaves |
+//! | `LEFT`, perhaps an address | no thread is inside, and operations were left behind |
+//! | `HELD` … and `ASLEEP` | a thread sleeps until the value is free |
 //!
 //! ```text
-//!   post:   none -> HELD: run it, leave        otherwise chain it; set HELD, POSTED: HELD before? go away
-//!   leave:  HELD -> none                       otherwise take POSTED away, run what is chained, leave again
+//!   post:   FREE -> HELD: run it, leave      otherwise put it in front, with HELD: HELD before? go away
+//!   leave:  HELD -> FREE                     otherwise take what is posted, run it, leave again
 //! ```
+//!
+//! A poster fetches the word's cache line twice: when it attempts to enter, and when it posts. With a list
+//! beside the word it would fetch a line four times: the word's, the list's to read and then to write, and
+//! the word's again. Where 44 threads post, each fetch waits for those of the others.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread that set `HELD` accesses `guarded`, until it clears it.
-//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is cleared while
-//!    `POSTED` is not set, by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is cleared
-//!    before the chain is taken. So between the end of a call of `post` and the operation's run,
-//!    `HELD` or `POSTED` is set.
-//! 3. *Order*: chained operations run in the order in which they were chained. An operation that was not
-//!    chained runs if the state was none, so that all operations whose `post` had returned have run
-//!    (invariant 2), or after all that were found chained.
-//! 4. *No lost wake-up*: a sleeper has set `ASLEEP` in the word on which it sleeps. A thread that clears it
-//!    wakes one sleeper, and a thread that has slept sets it when it enters, since others may sleep.
+//! 2. *Nothing is forgotten*: the change that posts an operation sets `HELD` or finds it set. `HELD` is
+//!    cleared by a compare-and-swap that finds nothing posted, or sets `LEFT`; a thread that clears `LEFT`
+//!    sets `HELD`. So between the end of a call of `post` and the operation's run, one of the two is set.
+//! 3. *Order*: posted operations run in the order in which they were posted. An operation that was not
+//!    posted runs if the state was `FREE`, so that all operations whose `post` had returned have run
+//!    (invariant 2), or after all that were found posted.
+//! 4. *No lost wake-up*: a sleeper reads `wakings`, then sets `ASLEEP`, and sleeps while `wakings` is what it
+//!    has read. A thread that clears `ASLEEP` changes `wakings` and wakes one sleeper; and a thread that has
+//!    slept sets `ASLEEP` when it enters, since others may sleep.
 //!
 //! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release
-//! sequence of the earlier ones. Clearing `HELD` releases, setting it acquires; setting `POSTED`
-//! releases, clearing it acquires.
+//! sequence of the earlier ones. Clearing `HELD` releases, setting it acquires; posting releases, taking what
+//! is posted acquires. Setting `ASLEEP` releases and clearing it acquires, for what was read of `wakings`.
 //!
 //! **Fairness**: posted operations are first come, first served; an operation that waits for its result may
 //! be overtaken. **Cost**: without contention that of an uncontended lock; a post is a node from the thread's
-//! cache, a compare-and-swap and an atomic or.
+//! cache, and two compare-and-swaps on one word.
 
 use crate::posted::{Posted, run_unattended};
 use crate::request::Request;
 use heddle_platform::atomic::Ordering;
-use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
+use heddle_platform::platform::{AtomicInteger, AtomicPointer, CellAccess, MemoryCell};
 use heddle_platform::{Native, Platform, Scope};
-use heddle_sync::queues::chain::Chain;
+use heddle_sync::queues::chain::{Linked, NODE_ALIGN, oldest_first};
 use heddle_sync::wait::Waiter;
 use heddle_sync::{CachePadded, Next, WaitPolicy};
 use std::fmt;
 use std::mem;
 use std::ptr::{self, NonNull};
 
-const FREE: u32 = 0;
-const HELD: u32 = 1;
-const POSTED: u32 = 2;
-const ASLEEP: u32 = 4;
+const HELD: usize = 1;
+const LEFT: usize = 2;
+const ASLEEP: usize = 4;
+/// The bits of an address that are free.
+const BITS: usize = NODE_ALIGN - 1;
+
+/// The word without an address, with these bits.
+const fn only<N>(bits: usize) -> *mut N {
+    ptr::without_provenance_mut(bits)
+}
+
+/// Returns true if the word has one of these bits.
+fn has<N>(word: *mut N, bits: usize) -> bool {
+    word.addr() & bits != 0
+}
+
+/// The newest posted operation, or null.
+fn newest<N>(word: *mut N) -> *mut N {
+    word.map_addr(|bits| bits & !BITS)
+}
+
+/// The word with `HELD`, for a thread that enters.
+fn entered<N>(word: *mut N) -> *mut N {
+    word.map_addr(|bits| bits & !LEFT | HELD)
+}
+
+/// A result of a compare-and-swap of the word.
+type Swapped<N> = Result<*mut N, *mut N>;
 
 /// What a thread left behind when it left the value.
 #[must_use = "what is left behind runs only when another thread comes"]
@@ -75,8 +106,9 @@ pub enum Rest {
 
 /// The value; see the [module](self).
 pub struct Delegated<T: 'static, P: Platform = Native> {
-    state: CachePadded<P::AtomicU32>,
-    posted: CachePadded<Chain<P, Request<P, T>>>,
+    state: CachePadded<P::AtomicPtr<Request<P, T>>>,
+    /// How many times a sleeper was woken: the word on which sleepers sleep.
+    wakings: P::AtomicU32,
     guarded: CachePadded<P::Cell<Guarded<T, P>>>,
     limit: u32,
     policy: WaitPolicy,
@@ -84,7 +116,7 @@ pub struct Delegated<T: 'static, P: Platform = Native> {
 
 struct Guarded<T: 'static, P: Platform> {
     value: T,
-    /// The operations that were taken from `posted` and have not run yet, oldest first.
+    /// The operations that were taken from `state` and have not run yet, oldest first.
     pending: *mut Request<P, T>,
 }
 
@@ -107,8 +139,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         let guarded = Guarded { value, pending: ptr::null_mut() };
         Self {
-            state: CachePadded::new(AtomicInteger::new(FREE)),
-            posted: CachePadded::new(Chain::new()),
+            state: CachePadded::new(AtomicPointer::new(only(0))),
+            wakings: AtomicInteger::new(0),
             guarded: CachePadded::new(MemoryCell::new(guarded)),
             limit: limit.max(1),
             policy,
@@ -122,14 +154,14 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     /// Gives the operation back, not run.
     #[inline]
     pub fn try_run<R, F: FnOnce(&mut T) -> R>(&self, operation: F) -> Result<(R, Rest), F> {
-        if self.try_enter() { Ok(self.run_inside(operation)) } else { Err(operation) }
+        if self.try_enter().is_ok() { Ok(self.run_inside(operation)) } else { Err(operation) }
     }
 
     /// Runs `operation` after the posted operations; for that it waits until the value is free. An
     /// operation must not call it.
     #[inline]
     pub fn run<R>(&self, operation: impl FnOnce(&mut T) -> R) -> (R, Rest) {
-        if !self.try_enter() {
+        if self.try_enter().is_err() {
             self.enter_waiting();
         }
         self.run_inside(operation)
@@ -138,11 +170,13 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     /// Runs `operation`, or leaves it to the thread inside; never waits. An operation may call it.
     #[inline]
     pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) -> Rest {
-        if self.try_enter() {
-            self.guarded(|guarded| run_unattended(operation, &mut guarded.value));
-            return self.leave();
+        match self.try_enter() {
+            Ok(_) => {
+                self.guarded(|guarded| run_unattended(operation, &mut guarded.value));
+                self.leave()
+            }
+            Err(seen) => self.leave_behind(seen, operation),
         }
-        self.leave_behind(operation)
     }
 
     /// Runs `operation`, or leaves the operation that `later` makes to the thread inside; never waits. Only
@@ -154,52 +188,69 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         operation: impl FnOnce(&mut T, C) -> R,
         later: impl FnOnce(C) -> (L, R),
     ) -> (R, Rest) {
-        if self.try_enter() {
-            return self.run_inside(|value| operation(value, given));
+        match self.try_enter() {
+            Ok(_) => self.run_inside(|value| operation(value, given)),
+            Err(seen) => {
+                let (operation, result) = later(given);
+                (result, self.leave_behind(seen, operation))
+            }
         }
-        let (operation, result) = later(given);
-        (result, self.leave_behind(operation))
     }
 
-    /// Posts an operation, because a thread is inside or something is left behind.
+    /// Posts an operation, because a thread is inside or something is left behind: the state was `seen`.
     #[inline(never)]
-    fn leave_behind(&self, operation: impl FnOnce(&mut T) + Send + 'static) -> Rest {
+    fn leave_behind(
+        &self,
+        mut seen: *mut Request<P, T>,
+        operation: impl FnOnce(&mut T) + Send + 'static,
+    ) -> Rest {
         let request = Posted::<P, T, _>::new(operation).request();
-        // SAFETY: alive until it has run, aligned as a frame, and new.
-        let chained = unsafe { self.posted.push(request) };
-        debug_assert!(chained.is_ok(), "the chain is never closed");
-        // Release: pairs with the Acquire in leave_called(), for the chained operation. Acquire: the
-        // caller may be inside now.
-        let before = self.state.fetch_or(HELD | POSTED, Ordering::AcqRel);
-        if before & HELD != 0 { Rest::Nothing } else { self.leave_called() }
+        debug_assert!(!has(request.as_ptr(), BITS), "the node's low address bits are in use");
+        // SAFETY: it is new, and alive until it has run.
+        let older = unsafe { request.as_ref() }.next();
+        let posted = loop {
+            older.store(newest(seen), Ordering::Relaxed);
+            let posted = entered(request.as_ptr().map_addr(|bits| bits | seen.addr() & ASLEEP));
+            // Release: pairs with the Acquire in take(), for the posted operation. Acquire: pairs with
+            // the Release of the thread that was inside before, since the caller may be inside now.
+            match self.state.compare_exchange(seen, posted, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => break posted,
+                Err(now) => seen = now,
+            }
+        };
+        if has(seen, HELD) { Rest::Nothing } else { self.leave_called(posted) }
     }
 
     /// Returns true if something was left behind while no thread is inside; it may be outdated at once.
     #[inline]
     #[must_use]
     pub fn is_left(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & (HELD | POSTED) == POSTED
+        has(self.state.load(Ordering::Relaxed), LEFT)
     }
 
     /// Goes on with the operations left behind, if no other thread does; `None` if there is nothing to do.
     pub fn serve_left(&self) -> Option<Rest> {
         let seen = self.state.load(Ordering::Relaxed);
-        let left = seen & (HELD | POSTED) == POSTED;
-        // Acquire: pairs with the Release of the thread that left it.
-        let enter = || self.state.compare_exchange(seen, seen | HELD, Ordering::Acquire, Ordering::Relaxed);
-        (left && enter().is_ok()).then(|| self.leave_called())
+        (has(seen, LEFT) && self.enter(seen, 0).is_ok()).then(|| self.leave_called(entered(seen)))
     }
 
     /// Returns true if no thread is inside and nothing is posted; it may be outdated at once.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == FREE && self.posted.is_empty()
+        self.state.load(Ordering::Relaxed).is_null()
     }
 
     #[inline(always)]
-    fn try_enter(&self) -> bool {
+    fn try_enter(&self) -> Swapped<Request<P, T>> {
         // Acquire: pairs with the Release of the thread that was inside before.
-        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.state.compare_exchange(only(0), only(HELD), Ordering::Acquire, Ordering::Relaxed)
+    }
+
+    /// Enters, if the state is still `seen`, in which no thread is inside. Sets `more`, too.
+    fn enter(&self, seen: *mut Request<P, T>, more: usize) -> Swapped<Request<P, T>> {
+        let entered = entered(seen).map_addr(|bits| bits | more);
+        // Acquire: pairs with the Release of the thread that was inside before.
+        self.state.compare_exchange(seen, entered, Ordering::Acquire, Ordering::Relaxed)
     }
 
     /// Waits until the value is free, enters, and runs what is posted by then.
@@ -208,20 +259,21 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         let mut waiter = Waiter::<P>::new(&self.policy, 1);
         let mut slept = 0;
         loop {
+            // Before ASLEEP is set (invariant 4).
+            let wakings = self.wakings.load(Ordering::Relaxed);
             let seen = self.state.load(Ordering::Relaxed);
-            if seen & HELD == 0 {
-                let entered = seen | HELD | slept;
-                // Acquire: pairs with the Release of the thread that was inside before.
-                if self.state.compare_exchange(seen, entered, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            if !has(seen, HELD) {
+                if self.enter(seen, slept).is_ok() {
                     break;
                 }
             } else if waiter.pause() == Next::Park {
-                let asleep = seen | ASLEEP;
-                let noted = self.state.compare_exchange(seen, asleep, Ordering::Relaxed, Ordering::Relaxed);
+                let asleep = seen.map_addr(|bits| bits | ASLEEP);
+                // Release: pairs with the Acquire of the thread that clears ASLEEP.
+                let noted = self.state.compare_exchange(seen, asleep, Ordering::Release, Ordering::Relaxed);
                 if noted.is_err() {
                     continue;
                 }
-                P::wait(&self.state, asleep, None, Scope::Process);
+                P::wait(&self.wakings, wakings, None, Scope::Process);
                 slept = ASLEEP;
                 waiter.reset();
             }
@@ -231,15 +283,34 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
 
     /// Runs everything that is posted now. It may ignore later posts, since this thread has only just come.
     fn serve_found(&self) {
+        let posted = self.take(&mut self.state.load(Ordering::Relaxed));
         self.guarded(|guarded| {
-            for chained in [mem::replace(&mut guarded.pending, ptr::null_mut()), self.posted.take()] {
-                let mut next = chained;
+            for taken in [mem::replace(&mut guarded.pending, ptr::null_mut()), posted] {
+                let mut next = taken;
                 while let Some(request) = NonNull::new(next) {
                     // SAFETY: this thread, or one inside before it, took it, in order and each once.
                     next = unsafe { Request::serve(request, &mut guarded.value) };
                 }
             }
         });
+    }
+
+    /// Inside: takes what is posted, and returns the oldest operation, from which `next` leads to younger
+    /// ones, or null. `seen` is what the state was, and then is.
+    fn take(&self, seen: &mut *mut Request<P, T>) -> *mut Request<P, T> {
+        while !newest(*seen).is_null() {
+            let taken = only(seen.addr() & BITS);
+            // Acquire: pairs with the Release in leave_behind().
+            match self.state.compare_exchange(*seen, taken, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(posted) => {
+                    *seen = taken;
+                    // SAFETY: this thread has just taken the chain.
+                    return unsafe { oldest_first::<P, _>(newest(posted)) };
+                }
+                Err(now) => *seen = now,
+            }
+        }
+        ptr::null_mut()
     }
 
     /// Inside: runs `operation` and leaves, also if that panics.
@@ -255,47 +326,68 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     #[inline(always)]
     fn leave(&self) -> Rest {
         // Release: pairs with the Acquire of the thread that enters next.
-        match self.state.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed) {
+        match self.state.compare_exchange(only(HELD), only(0), Ordering::Release, Ordering::Relaxed) {
             Ok(_) => Rest::Nothing,
-            Err(_) => self.leave_called(),
+            Err(seen) => self.leave_called(seen),
         }
     }
 
-    /// Inside: leaves while something is posted, or a thread sleeps.
+    /// Inside: leaves while something is posted or was left behind, or a thread sleeps. The state was `seen`.
     #[inline(never)]
-    fn leave_called(&self) -> Rest {
+    fn leave_called(&self, mut seen: *mut Request<P, T>) -> Rest {
         let mut left = self.limit;
         loop {
-            // Acquire: pairs with the Release in leave_behind(). Before the chain is taken (invariant 2).
-            self.state.fetch_and(!POSTED, Ordering::Acquire);
-            let all = self.serve(&mut left);
-            if !all {
-                // Release: pairs with the Acquire of the thread that enters next.
-                let before = self.state.swap(POSTED, Ordering::Release);
-                self.wake_one(before);
-                return Rest::Left;
+            if !self.serve(&mut seen, &mut left) {
+                return self.leave_rest(seen);
             }
-            let Err(seen) = self.state.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed)
-            else {
-                return Rest::Nothing;
-            };
             // Release: pairs with the Acquire of the thread that enters next.
-            let leave = || self.state.compare_exchange(seen, FREE, Ordering::Release, Ordering::Relaxed);
-            if seen & POSTED == 0 && leave().is_ok() {
-                self.wake_one(seen);
-                return Rest::Nothing;
+            match self.state.compare_exchange(only(HELD), only(0), Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return Rest::Nothing,
+                Err(now) => seen = now,
+            }
+            if newest(seen).is_null() {
+                // Acquire: pairs with the Release that set ASLEEP. Release: as above.
+                match self.state.compare_exchange(seen, only(0), Ordering::AcqRel, Ordering::Relaxed) {
+                    Ok(_) => {
+                        self.wake_one(seen);
+                        return Rest::Nothing;
+                    }
+                    Err(now) => seen = now,
+                }
             }
         }
     }
 
-    /// Inside: runs posted operations, `left` at most; returns whether that was all.
-    fn serve(&self, left: &mut u32) -> bool {
-        self.guarded(|guarded| {
-            loop {
-                if guarded.pending.is_null() {
-                    guarded.pending = self.posted.take();
+    /// Inside: leaves, and leaves operations behind. The state was `seen`.
+    #[cold]
+    fn leave_rest(&self, mut seen: *mut Request<P, T>) -> Rest {
+        loop {
+            let rest = newest(seen).map_addr(|bits| bits | LEFT);
+            // Acquire: pairs with the Release that set ASLEEP. Release: pairs with the Acquire of the
+            // thread that enters next.
+            match self.state.compare_exchange(seen, rest, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => {
+                    self.wake_one(seen);
+                    return Rest::Left;
                 }
-                let Some(request) = NonNull::new(guarded.pending) else { return true };
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Inside: runs the operations that were left behind, and those that are posted, `left` at most; returns
+    /// whether that was all. `seen` is what the state was, and then is.
+    fn serve(&self, seen: &mut *mut Request<P, T>, left: &mut u32) -> bool {
+        self.guarded(|guarded| {
+            let mut is_taken = false;
+            loop {
+                let Some(request) = NonNull::new(guarded.pending) else {
+                    if mem::replace(&mut is_taken, true) {
+                        return true;
+                    }
+                    guarded.pending = self.take(seen);
+                    continue;
+                };
                 if *left == 0 {
                     return false;
                 }
@@ -307,9 +399,10 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     }
 
     /// Wakes one sleeper, if the state before the change says that there is one.
-    fn wake_one(&self, before: u32) {
-        if before & ASLEEP != 0 {
-            P::wake(&self.state, 1, Scope::Process);
+    fn wake_one(&self, before: *mut Request<P, T>) {
+        if has(before, ASLEEP) {
+            self.wakings.fetch_add(1, Ordering::Relaxed);
+            P::wake(&self.wakings, 1, Scope::Process);
         }
     }
 

@@ -68,7 +68,8 @@ fn calls(limit: u32, how: &'static [&'static str]) -> impl Fn() + Sync + Send + 
         assert!(value.is_idle(), "an operation was forgotten");
         let counts = value.run(|log| log.next).0;
         for (count, how) in counts.iter().zip(how) {
-            assert_eq!(*count as usize, how.chars().filter(|letter| *letter != 's').count());
+            let called = how.chars().filter(|letter| *letter != 's').count();
+            assert_eq!(*count as usize, called, "an operation has not run");
         }
     }
 }
@@ -141,12 +142,16 @@ fn posts_from_inside() {
 
 with_fault!(an_unpublished_value_is_found, calls(64, &["r", "r"]));
 
-with_fault!(a_post_without_a_call_is_found, calls(64, &["p", "p"]));
+with_fault!(a_post_that_nobody_runs_is_found, calls(64, &["p", "p"]));
 
-with_fault!(a_call_taken_away_too_late_is_found, calls(64, &["p", "p", "p"]));
+with_fault!(operations_taken_and_not_run_are_found, calls(64, &["p", "p", "p"]));
 
 with_fault!(running_ahead_is_found, calls(1, &["ppr", "p"]));
 
 with_fault!(a_forgotten_rest_is_found, calls(1, &["pp", "pp"]));
 
 with_fault!(an_unseen_sleeper_is_found, calls(64, &["r", "r"]));
+
+with_fault!(a_waking_counted_too_early_is_found, calls(64, &["r", "r"]));
+
+with_fault!(an_unpublished_operation_is_found, calls(64, &["p", "p"]));

@@ -137,7 +137,8 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
                 Err(now) => head = now,
             }
         }
-        oldest_first::<P, N>(node_of(head))
+        // SAFETY: this thread has just taken the chain, if it is not empty (invariant 1).
+        unsafe { oldest_first::<P, N>(node_of(head)) }
     }
 
     /// Returns true if no node waits to be taken.
@@ -171,19 +172,23 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
     }
 }
 
-/// Turns a taken chain around.
-fn oldest_first<P: Platform, N: Linked<P>>(newest: *mut N) -> *mut N {
+/// Turns a taken chain around: returns its oldest node, or null if there is none.
+///
+/// # Safety
+///
+/// `newest` is null, or the newest node of a chain that only the caller has; its nodes are alive.
+pub unsafe fn oldest_first<P: Platform, N: Linked<P>>(newest: *mut N) -> *mut N {
     let mut oldest: *mut N = ptr::null_mut();
     let mut rest = newest;
     if let Some(only) = NonNull::new(newest)
-        // SAFETY: taken nodes are alive, and only the taker has them (invariant 1).
+        // SAFETY: taken nodes are alive, and only the caller has them.
         && unsafe { only.as_ref() }.next().load(Ordering::Relaxed).is_null()
     {
         // Nothing to reverse, and no write to a line that its owner polls.
         return newest;
     }
     while let Some(node) = NonNull::new(rest) {
-        // SAFETY: taken nodes are alive, and only the taker has them (invariant 1).
+        // SAFETY: taken nodes are alive, and only the caller has them.
         let next = unsafe { node.as_ref() }.next();
         rest = next.load(Ordering::Relaxed);
         next.store(oldest, Ordering::Relaxed);
