@@ -11,6 +11,7 @@
 //! | [`lifetime`] | hazard slots, and the collector of freed objects |
 //! | [`request`] | the state word of a request, the words that name its objects, the parts of a joint one |
 //! | [`resharding`] | when the messages of a process to itself move between VNIs, in their order |
+//! | [`spread`] | the order of messages that are spread over several lanes |
 //! | [`probers`] | threads that sleep until a message comes |
 
 pub mod lifetime;
@@ -19,4 +20,5 @@ pub mod request;
 pub mod resharding;
 #[cfg(all(test, loom))]
 mod sentinel;
+pub mod spread;
 pub mod table;

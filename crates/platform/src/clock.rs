@@ -36,6 +36,21 @@ pub fn ticks() -> u64 {
     0
 }
 
+/// The cycle counter, read after all loads before: where the cores agree on it, a thread that has heard of
+/// another's reading reads no lower number.
+#[inline(always)]
+#[must_use]
+pub fn ticks_in_order() -> u64 {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    {
+        hardware::ticks_in_order()
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+    {
+        now_ns()
+    }
+}
+
 /// How many [`ticks`] go into that many nanoseconds. A load, a multiplication and a shift after the first
 /// call.
 #[inline]
@@ -91,6 +106,15 @@ mod hardware {
     pub(super) fn ticks() -> u64 {
         // SAFETY: every x86-64 processor has the time-stamp counter, and Linux lets user code read it.
         unsafe { std::arch::x86_64::_rdtsc() }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn ticks_in_order() -> u64 {
+        // SAFETY: every x86-64 processor has the fence. What comes behind it begins only when all loads
+        // before have their values.
+        unsafe { std::arch::x86_64::_mm_lfence() };
+        ticks()
     }
 
     #[cfg(target_arch = "aarch64")]
