@@ -2,15 +2,18 @@
 
 use crate::context::{Numbers, VniChoice, context_id, used};
 use crate::error::{Error, Result};
+use crate::lanes;
+use crate::mapping::default_vni;
 use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
+use crate::spread::Spreading;
 use crate::vni::{Task, Vni};
 use heddle_bootstrap::{Joining, World};
-use heddle_model::{CallSection, OffloadServer, Sections, TestBackoff, WakeUp};
+use heddle_model::{CallSection, OffloadServer, Path, Sections, TestBackoff, WakeUp};
 use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_platform::background::allowed_cores;
-use heddle_settings::Settings;
+use heddle_settings::{Settings, SpreadRule};
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
 use heddle_transport::{Fabric, NetworkChoice, Survives, single_copy};
@@ -165,10 +168,14 @@ impl Prepared {
     /// to be [started](Domain::start_offload_server).
     pub fn domain(self, settings: &Settings) -> &'static Domain {
         let Prepared { fabric, threads, server, sections } = self;
-        let vni = |index| Vni::new(&fabric, index, &sections, settings.unexpected_bytes);
+        let rule = if sections.may_spread() { settings.spread } else { SpreadRule::Never };
+        let spreading = Arc::new(Spreading::by(rule, &fabric));
+        let bytes = settings.unexpected_bytes;
+        let vni = |index| Vni::spreading(&fabric, index, &sections, bytes, Arc::clone(&spreading));
         let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
         // The VNIs are never freed, and neither is the domain.
         let vnis: &'static [Vni] = vnis.leak();
+        lanes::begin(vnis, &fabric);
         used::prepare(&fabric);
         let offload_server = server.map(|server| RunningServer::new(server, fabric.clone(), vnis, settings));
         let domain = Domain {
@@ -285,11 +292,34 @@ impl Domain {
             return;
         }
         if request::peer_of(id) != self.rank() {
-            return self.vni(request::vni_of(id)).cancel_send(id);
+            let _no_other_thread_moves = Mover::wait();
+            if !self.take_from_spill(id) {
+                self.cancel_sent(id);
+            }
+            return;
         }
         // The message may have moved to another VNI than the one where it was sent.
         let _no_other_thread_moves = Mover::wait();
         let _ = self.vnis().iter().any(|vni| vni.cancel_send_to_self(id));
+    }
+
+    /// Cancels a send to another process that does not wait for room in a lane. Its receiver may answer on
+    /// its home, so no thread may be inside there.
+    fn cancel_sent(&self, id: RequestId) {
+        let cancel = || self.vni(request::vni_of(id)).cancel_send(id);
+        let vnis = self.vnis().len();
+        let home = default_vni(request::context_of(id), vnis);
+        if home == request::vni_of(id) || !self.vni(home).may_spread() {
+            return cancel();
+        }
+        self.vni(home).whole().with_lock(Path::Main, |_| cancel());
+    }
+
+    /// Cancels a send that waits for room in a lane. Returns false if it does not.
+    fn take_from_spill(&self, id: RequestId) -> bool {
+        let peer = request::peer_of(id);
+        let waited = self.vnis().iter().find(|vni| vni.take_from_spill(id, peer));
+        waited.inspect(|vni| vni.cancelled_in_spill(id)).is_some()
     }
 
     /// Tells the ranks on other machines that this process leaves the network, and waits until the network

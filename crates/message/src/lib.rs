@@ -22,6 +22,8 @@
 //! | [`request`] | operations in progress |
 //! | [`matching`] | posted receives and unexpected messages |
 //! | [`vni`] | protocols |
+//! | `lanes` | messages of one VNI that are spread over others; `spread`: what the VNIs keep of that |
+//! | `mapping` | context ids, and the VNI of a message |
 //! | [`served_copy`] | copies that the kernel has refused, made by the process whose memory it is |
 //! | `self_messages` | messages that a process sends to itself |
 //! | [`progress`] | waiting |
@@ -34,7 +36,9 @@ pub mod buffer;
 pub mod context;
 pub mod domain;
 pub mod error;
+mod lanes;
 pub mod losses;
+mod mapping;
 pub mod matching;
 mod offload;
 pub mod program;
@@ -42,4 +46,5 @@ pub mod progress;
 pub mod request;
 mod self_messages;
 pub mod served_copy;
+pub mod spread;
 pub mod vni;

@@ -141,7 +141,10 @@ fn not_inactive(handle: usize) -> Error {
 
 fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> Result<()> {
     let domain = domain::current()?;
-    let (vni, handle) = (request::vni_of(id), comm.handle());
+    // The messages may have been on another VNI at the last start.
+    let vni = comm.context().vni_of(domain.vnis().len(), args.context, args.source, args.tag);
+    request::set_vni(id, vni);
+    let handle = comm.handle();
     request::activate(id);
     let is_complete = if buffered {
         // A separate request sends the data, so that this one is complete at once.

@@ -63,7 +63,9 @@ impl Probe {
         if comm.context().wants_self_messages(&key) {
             comm.context().pin_self_messages(domain);
         }
-        Ok(Probe { domain, vni: comm.vni_wanted(domain, &key)?, key, comm: comm.handle() })
+        let vni = comm.vni_wanted(domain, &key)?;
+        domain.vni(vni).gather_for_probe(key.context);
+        Ok(Probe { domain, vni, key, comm: comm.handle() })
     }
 
     fn peek(&self) -> Option<Outcome> {

@@ -72,7 +72,8 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
     if request::is_complete(id) {
         ended_promptly(vni);
     } else {
-        domain.wait_for(vni, &mut Completion(id));
+        // The message may be on another VNI than the home of the communicator.
+        domain.wait_for(request::vni_of(id), &mut Completion(id));
     }
     match request::consume(id) {
         Some((outcome, _)) => outcome,

@@ -106,9 +106,12 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     );
     let _ = writeln!(
         out,
-        "  communicators whose self messages were sharded {}, pinned {}",
+        "  communicators whose self messages were sharded {}, pinned {}; channels whose messages were spread {}, \
+         VNIs that took theirs back {}",
         totals.events(CountedEvent::SelfMessagesSharded),
         totals.events(CountedEvent::SelfMessagesPinned),
+        totals.events(CountedEvent::ChannelSpread),
+        totals.events(CountedEvent::VniGathered),
     );
     let fabric = domain.fabric();
     if fabric.spans_machines() {

@@ -1,6 +1,7 @@
 //! Kinds of values that settings here have.
 
 use crate::cores::Cores;
+use crate::spread_rule::SpreadRule;
 use heddle_bootstrap::Mechanism;
 use heddle_model::counters::MOST_VNIS;
 use heddle_model::{Custom, Model, Number, OneOf, ValueKind, Values};
@@ -82,6 +83,16 @@ pub(crate) const SWITCH: Custom<bool> = Custom {
     },
     write: |is_on| if *is_on { "on" } else { "off" }.to_owned(),
     examples: || vec!["on", "off"],
+};
+
+/// When messages are spread.
+pub(crate) const SPREAD_RULES: OneOf<SpreadRule> = OneOf {
+    values: &[SpreadRule::Never, SpreadRule::Contended, SpreadRule::Always],
+    name: |rule| match rule {
+        SpreadRule::Never => "never",
+        SpreadRule::Contended => "contended",
+        SpreadRule::Always => "always",
+    },
 };
 
 /// A number of bytes. The form is text, since a number in MPI_T has 32 bits.

@@ -19,6 +19,7 @@
 //! | `variable.rs` | every environment variable: the settings here and the parts of the model |
 //! | `info_keys.rs` | the info keys that Heddle knows |
 //! | `cores.rs` | a list of cores |
+//! | `spread_rule.rs` | when messages are spread over VNIs |
 
 mod algorithm;
 mod chosen;
@@ -28,6 +29,7 @@ mod given;
 pub mod info_keys;
 mod kinds;
 mod settings;
+mod spread_rule;
 mod variable;
 
 pub use algorithm::Algorithm;
@@ -36,6 +38,7 @@ pub use cores::Cores;
 pub use given::{given, write};
 pub use kinds::bypasses;
 pub use settings::Settings;
+pub use spread_rule::SpreadRule;
 pub use variable::Variable;
 
 use std::sync::OnceLock;

@@ -3,10 +3,11 @@
 use crate::collectives::Collectives;
 use crate::cores::Cores;
 use crate::kinds::{
-    ANY, AUTO, BYPASSES, BYTES, CORES, FABRIC_DOMAINS, FABRICS, LEVELS, MECHANISMS, MODELS, OFF, SWITCH,
-    TIMEOUTS, VNIS, WIN_LOCKS,
+    ANY, AUTO, BYPASSES, BYTES, CORES, FABRIC_DOMAINS, FABRICS, LEVELS, MECHANISMS, MODELS, OFF,
+    SPREAD_RULES, SWITCH, TIMEOUTS, VNIS, WIN_LOCKS,
 };
 use crate::kinds::{cores, share_of_cores, vnis_for};
+use crate::spread_rule::SpreadRule;
 use heddle_bootstrap::Mechanism;
 use heddle_model::{Condition, Model, OFFLOAD};
 use heddle_spec::constants::MPI_THREAD_SINGLE;
@@ -57,6 +58,13 @@ heddle_model::settings! {
             meaning: "whether collective operations go through memory that all processes of a communicator share, and not by messages; if one process says off, the communicator has none",
             values: SWITCH,
             default: true,
+        }
+        spread: SpreadRule {
+            variable: "HEDDLE_SPREAD",
+            class: Tuning,
+            meaning: "when the messages of a communicator without hints are spread over VNIs by tag, until their receiver uses a wildcard: once threads take turns in the channel to a process and each thread has a core (contended), from the first message on (always), or never; under granularity per-channel",
+            values: SPREAD_RULES,
+            default: SpreadRule::Contended,
         }
         unexpected_bytes: usize {
             variable: "HEDDLE_UNEXPECTED_BYTES",

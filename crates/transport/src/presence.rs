@@ -1,4 +1,4 @@
-//! Which processes have started, and which of them need their peers to fence.
+//! Which processes have started, which of them need their peers to fence, and which take spread messages.
 //!
 //! A process rings a sleeper's doorbell without a full fence (`heddle_sync::doorbell`): the sleeper makes the
 //! processors of the others pass one, by `membarrier`. If the kernel forbids `membarrier`, as a container's
@@ -52,6 +52,8 @@ pub(crate) struct Presence {
     pid: AtomicU32,
     cookie_address: AtomicU64,
     cookie: AtomicU64,
+    /// 1 if the process takes messages of one VNI that are spread over others. Written later than the rest.
+    takes_spread: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Presence>() == 64);
@@ -68,6 +70,17 @@ impl Presence {
         self.state.store(state, Ordering::Release);
         // Invariant 3: partner of the fence in `barrier::heavy` of a sleeper.
         fence(Ordering::SeqCst);
+    }
+
+    /// Says that the process takes messages of one VNI that are spread over others.
+    pub(crate) fn take_spread(&self) {
+        // Release: a peer that sends them finds the process ready.
+        self.takes_spread.store(1, Ordering::Release);
+    }
+
+    /// Returns true if the process has said so.
+    pub(crate) fn takes_spread(&self) -> bool {
+        self.takes_spread.load(Ordering::Acquire) != 0
     }
 
     /// How to reach the memory of the process. The caller has [met](Self::meet) it.

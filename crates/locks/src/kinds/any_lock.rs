@@ -165,6 +165,8 @@ pub struct LastHolder {
     pub thread: AtomicU64,
     /// Its hardware thread.
     pub hardware_thread: AtomicU32,
+    /// How often another thread followed.
+    pub hand_overs: AtomicU32,
 }
 
 /// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an

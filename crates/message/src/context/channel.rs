@@ -1,7 +1,7 @@
 //! The context of a living communicator.
 
-use super::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
 use super::used::{self, VniSet};
+use crate::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
 use crate::matching::Key;
 use crate::vni::Vni;
 use heddle_objects::resharding::Sharding;

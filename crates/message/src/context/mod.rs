@@ -3,18 +3,16 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `mapping` | context ids, and the VNI of a message |
 //! | `numbers.rs` | the numbers of a leader's context ids |
 //! | `channel.rs` | the context of a living communicator |
 //! | `used.rs` | the VNIs in use, which waiting threads poll |
 
 mod channel;
-mod mapping;
 mod numbers;
 pub(crate) mod used;
 
+pub(crate) use crate::mapping::steps;
+pub use crate::mapping::{PLANE, UNKNOWN, VniChoice, context_id};
 pub use channel::{BrokenPromise, Context, Plane};
-pub(crate) use mapping::steps;
-pub use mapping::{PLANE, UNKNOWN, VniChoice, context_id};
 pub(crate) use numbers::Numbers;
 pub use numbers::known;

@@ -2,8 +2,8 @@
 //! them. With the leader's world rank, which a context id has too, a number is unique in the job without
 //! agreement: a new communicator needs one broadcast, and a reduction before it if hints are given.
 
-use super::mapping::{NUMBERS, UNKNOWN, VniChoice};
 use crate::error::{Error, Result};
+use crate::mapping::{NUMBERS, UNKNOWN, VniChoice};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 

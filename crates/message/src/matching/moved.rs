@@ -10,14 +10,26 @@ impl<M> Matching<M> {
     #[cold]
     pub fn take_out(&mut self, context: u64, source: i32) -> Moved<Key, M> {
         let is_one = |key: &Key| key.context == context && key.source() == source && key.shape() == 0;
-        let posted = self.posted.find_all(is_one);
+        self.take_out_if(|key, _| is_one(key), |key, _| is_one(key))
+    }
+
+    /// Does the same with the receives without wildcards, given by key and request, and with the messages
+    /// that are wanted.
+    #[cold]
+    pub fn take_out_if(
+        &mut self,
+        is_posted: impl Fn(&Key, u32) -> bool,
+        is_unexpected: impl Fn(&Key, &M) -> bool,
+    ) -> Moved<Key, M> {
+        let mut posted = self.posted.find_all(|key| key.shape() == 0);
+        posted.retain(|(_, key, request)| is_posted(key, *request));
         for (at, _, request) in &posted {
             let unposted = self.posted.remove(*at, *request);
             debug_assert!(unposted.is_some(), "it was found there");
         }
         let mut places: Vec<(u64, u32)> = (0u32..)
             .zip(&self.unexpected.nodes)
-            .filter(|(_, node)| node.value.is_some() && is_one(&node.key))
+            .filter(|(_, node)| node.value.as_ref().is_some_and(|message| is_unexpected(&node.key, message)))
             .map(|(at, node)| (node.order, at))
             .collect();
         places.sort_unstable();

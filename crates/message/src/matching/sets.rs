@@ -6,6 +6,9 @@ use super::lists::{Lists, UnexpectedNode};
 use super::posted::Posted;
 use heddle_model::counters::{self, CountedEvent};
 
+/// The mark of a set that is watched, in the number of unexpected messages.
+const WATCHED: usize = 1 << (usize::BITS - 1);
+
 /// The matching state of a VNI, or of some of its contexts; `M` is the type of an unexpected message.
 #[derive(Debug)]
 pub struct Matching<M> {
@@ -225,7 +228,20 @@ impl<M> Matching<M> {
         std::mem::take(&mut self.steps)
     }
 
-    /// Returns true if there are unexpected messages.
+    /// Sets whether the set is watched: then it says that it has unexpected messages even if it has none, so
+    /// that no quick way is taken.
+    pub(crate) fn watch(&mut self, watched: bool) {
+        let live = self.unexpected.live & !WATCHED;
+        self.unexpected.live = if watched { live | WATCHED } else { live };
+    }
+
+    /// Returns true if the set is watched.
+    #[inline(always)]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.unexpected.live & WATCHED != 0
+    }
+
+    /// Returns true if there are unexpected messages, or if the set is watched.
     #[inline(always)]
     pub fn has_unexpected(&self) -> bool {
         self.unexpected.live != 0

@@ -10,6 +10,7 @@ use crate::matching::Key;
 use crate::request;
 use crate::vni::{Direct, LONGEST_SLEEP};
 use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::clock;
 use heddle_sync::{Next, Scope, Waiter};
 use heddle_transport::Envelope;
 
@@ -176,9 +177,9 @@ impl Domain {
 
     /// Makes progress on all VNIs in use but VNI `vni`.
     pub(super) fn progress_others(&self, vni: u32) -> bool {
-        let mut happened = false;
+        let (mut happened, now) = (false, clock::ticks());
         for other in used::in_use().without(vni) {
-            happened |= self.vni(other).visit();
+            happened |= self.vni(other).visit(now);
         }
         happened
     }
@@ -186,10 +187,10 @@ impl Domain {
     /// Does the same as [`progress_others`](Self::progress_others), on VNIs where no thread waits: the
     /// threads that use them may be busy elsewhere for long.
     fn progress_unattended(&self, vni: u32) -> bool {
-        let mut happened = false;
+        let (mut happened, now) = (false, clock::ticks());
         for other in used::in_use().without(vni) {
             if self.attendance(other).load(Ordering::Relaxed) == 0 {
-                happened |= self.vni(other).visit();
+                happened |= self.vni(other).visit(now);
             }
         }
         happened

@@ -44,7 +44,7 @@ impl Vni {
                 let holds = route.is_current();
                 if holds {
                     request::set_vni(id, route.vni());
-                    core.receive(id, key);
+                    core.receive_here(id, key);
                 }
                 holds
             },
@@ -53,10 +53,10 @@ impl Vni {
 
     /// The objects behind the VNI's lock.
     #[inline(always)]
-    fn whole(&self) -> &Guarded<Core<Whole>> {
+    pub(crate) fn whole(&self) -> &Guarded<Core<Whole>> {
         match &self.state {
             VniState::Whole(state) => state,
-            VniState::Parted(_) | VniState::LockFree(_) => unreachable!("their self messages are pinned"),
+            VniState::Parted(_) | VniState::LockFree(_) => unreachable!("their messages stay on their VNI"),
         }
     }
 }

@@ -1,24 +1,71 @@
 //! The channel to one peer: its ring, and the queue of messages that wait for room in the ring.
 
+use super::backlog::Backlog;
 use super::message::SendArgs;
 use super::ring_access::Rules;
 use super::wire;
 use crate::buffer::{Buffer, copy_small};
-use crate::request::RequestId;
+use crate::spread::{CLOSED, MARKS, SPREAD, STAMPS, SpreadOut, TagChanges, WISHED, may_be_spread, stamp};
 use heddle_model::counters::Section;
 use heddle_model::{GuardedObject, Path, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{EXTRA_BYTES, Header, INLINE_BYTES, Outbox, RingAccess, Traffic};
-use std::collections::VecDeque;
+use once_cell::race::OnceBox;
 
-/// The sending side of one peer.
+/// The sending side of one peer. A power of two of bytes: the quick ways compute its address.
 #[derive(Debug)]
 pub(crate) struct Peer<S: Rules> {
     pub channel: S::Channel<Channel<S::Inside>>,
     /// The ring, if it is not in the channel's critical section.
     pub outside: S::Outside,
-    /// The number of queued messages; written in the channel's critical section.
+    /// The number of queued messages, and what is special of the channel (`spread`); written in the channel's
+    /// critical section.
     pub backlogged: AtomicUsize,
+    /// What a thread needs that spreads messages to the peer, once one does.
+    pub outgoing: OnceBox<SpreadOut>,
+    /// How often the tags of messages change that threads send by the channel's lock.
+    pub tag_changes: TagChanges,
+}
+
+impl<S: Rules> Peer<S> {
+    /// The number of queued messages.
+    pub(crate) fn queued(&self) -> usize {
+        // Relaxed: a hint. Whoever needs the number is in the channel's critical section.
+        self.backlogged.load(Ordering::Relaxed) & !MARKS
+    }
+
+    /// Returns true if messages that may be spread do not go to the home now.
+    #[inline(always)]
+    pub(crate) fn is_spread(&self) -> bool {
+        self.has(SPREAD | CLOSED)
+    }
+
+    /// Returns true if a message with this context goes to a lane, or waits for one, rather than to the
+    /// channel.
+    #[inline(always)]
+    pub(crate) fn sends_away(&self, context: u64) -> bool {
+        self.is_spread() && may_be_spread(context)
+    }
+
+    /// Returns true if messages shall be spread from the first one on, and are not yet.
+    #[inline]
+    pub(crate) fn wishes_to_spread(&self) -> bool {
+        self.has(WISHED)
+    }
+
+    /// Returns true if messages of this channel that may be spread are stamped.
+    #[inline]
+    pub(crate) fn stamps(&self) -> bool {
+        self.has(STAMPS)
+    }
+
+    /// Returns true if the channel has one of these marks.
+    #[inline(always)]
+    pub(crate) fn has(&self, marks: usize) -> bool {
+        // Relaxed: a hint, or read in a critical section of a lane's channel, through which the thread that
+        // changes the marks goes afterwards.
+        self.backlogged.load(Ordering::Relaxed) & marks != 0
+    }
 }
 
 impl Peer<Whole> {
@@ -32,21 +79,12 @@ impl Peer<Whole> {
     }
 }
 
-/// A message that waits for room in a ring.
-#[derive(Debug)]
-pub(crate) enum Queued {
-    /// A send that has not begun.
-    Send(RequestId),
-    /// A message of the protocol.
-    Control(Header, [u8; EXTRA_BYTES]),
-}
-
 /// The queue of messages that wait for room, first in, first out, and the ring unless it is
 /// outside (`ring_access.rs`).
 #[derive(Debug)]
 pub(crate) struct Channel<R> {
     pub ring: R,
-    pub backlog: VecDeque<Queued>,
+    pub backlog: Backlog,
 }
 
 impl<R: Send + 'static> GuardedObject for Channel<R> {
@@ -56,7 +94,7 @@ impl<R: Send + 'static> GuardedObject for Channel<R> {
 
 impl<R> Channel<R> {
     pub(crate) fn new(ring: R) -> Channel<R> {
-        Channel { ring, backlog: VecDeque::new() }
+        Channel { ring, backlog: Backlog::default() }
     }
 }
 
@@ -76,7 +114,29 @@ pub(super) fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer)
     }
 }
 
+/// Does the same as [`send_eager`], with the message's stamp before its data, or beside them.
+#[inline]
+pub(super) fn send_stamped(ring: impl RingAccess, header: &Header, buffer: Buffer, stamp: u64) -> bool {
+    let len = buffer.len();
+    if len + wire::STAMP_BYTES > INLINE_BYTES {
+        let extra = wire::to_bytes([stamp, 0, 0]);
+        return ring.send_bulk(Traffic::Eager, header, len, &extra, |to| buffer.read(0, to, len));
+    }
+    ring.send_inline(header, wire::STAMP_BYTES + len, |to| {
+        // SAFETY: a slot has room for `INLINE_BYTES`, which stamp and data are at most.
+        unsafe { to.cast::<u64>().write_unaligned(stamp) };
+        // SAFETY: the same.
+        buffer.read(0, unsafe { to.add(wire::STAMP_BYTES) }, len);
+    })
+}
+
 impl Channel<Outbox> {
+    /// Sends an eager message with its stamp, unless messages are queued or there is no room.
+    pub(crate) fn send_stamped(&mut self, args: &SendArgs) -> bool {
+        self.backlog.is_empty()
+            && send_stamped(&mut self.ring, &args.header(wire::STAMPED_EAGER), args.buffer, stamp::now())
+    }
+
     /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`], within a slot, unless
     /// messages are queued or there is no room at the first look.
     ///
@@ -84,7 +144,7 @@ impl Channel<Outbox> {
     /// `len` bytes at `from` are valid for reads.
     #[inline(always)]
     pub(super) unsafe fn send_express(&mut self, header: &Header, from: *const u8, len: usize) -> bool {
-        self.backlog.is_empty()
+        self.backlog.is_open()
             && self.ring.send_promptly(
                 header,
                 len,
@@ -98,7 +158,7 @@ impl Channel<Outbox> {
     #[inline(always)]
     pub(super) fn send_at_once(&mut self, header: &Header, buffer: Buffer) -> bool {
         let len = buffer.len();
-        self.backlog.is_empty()
+        self.backlog.is_open()
             && self.ring.send_inline(
                 header,
                 len,
@@ -110,6 +170,9 @@ impl Channel<Outbox> {
     /// Sends an eager message, unless messages are queued or there is no room.
     #[inline(always)]
     pub(super) fn send_eager(&mut self, args: &SendArgs) -> bool {
-        self.backlog.is_empty() && send_eager(&mut self.ring, &args.header(wire::EAGER), args.buffer)
+        self.backlog.is_open() && send_eager(&mut self.ring, &args.header(wire::EAGER), args.buffer)
     }
 }
+
+// With two more words in the channel a small send would take eight instructions more.
+const _: () = assert!(size_of::<Peer<Whole>>() <= 512);

@@ -11,6 +11,7 @@ use super::trace;
 use super::unexpected::UnexpectedBytes;
 use crate::matching::{Key, Matching};
 use crate::request::{self, Outcome, PartOver, RequestId, Stage};
+use crate::spread::Spreading;
 use heddle_model::counters::{self, CountedEvent, Row, Section};
 use heddle_model::{GuardedObject, Path, SectionOf, Sections};
 use heddle_objects::probers::Probers;
@@ -29,6 +30,8 @@ pub(crate) struct Core<S: Rules> {
     pub fabric: Fabric,
     /// Raised while unexpected messages take too much memory.
     pub throttle: Arc<Throttle>,
+    /// Messages that are spread over VNIs.
+    pub spreading: Arc<Spreading<Message>>,
     pub arrivals: S::Section<Arrivals>,
     pub matching_shards: S::Shards<MatchingShard>,
     pub rendezvous: S::Section<RendezvousState>,
@@ -154,6 +157,7 @@ impl<S: Rules> Core<S> {
         peers: &Arc<Peers<S>>,
         offers: Arc<AtomicUsize>,
         throttle: Arc<Throttle>,
+        spreading: &Arc<Spreading<Message>>,
     ) -> Core<S> {
         let process = fabric.clone();
         let wake_sleepers = move || _ = process.own_doorbell().ring(Scope::Machine);
@@ -165,6 +169,7 @@ impl<S: Rules> Core<S> {
             arrivals: S::guard(sections, Arrivals { inbox: Inbox::new(fabric, vni) }),
             matching_shards: S::shards(sections, || MatchingShard::new(Arc::clone(&throttle)), wake_sleepers),
             throttle,
+            spreading: Arc::clone(spreading),
             rendezvous: S::guard(sections, RendezvousState::default()),
             peers: Arc::clone(peers),
             pending: AtomicUsize::new(0),
@@ -275,8 +280,11 @@ impl<S: Rules> Core<S> {
     }
 
     /// Counts the rendezvous offers whose receivers have not fetched them: one more, or one fewer.
-    pub(crate) fn count_offer(&self, change: isize) {
-        S::change(&self.offers, change);
+    pub(crate) fn count_offer(&self, id: RequestId, change: isize) {
+        // A message that was offered on a lane may be answered on its home.
+        let vni = request::vni_of(id) as usize;
+        let offers = if vni == self.index { None } else { self.spreading.offers_of(vni) };
+        offers.unwrap_or(&self.offers).fetch_add(change.cast_unsigned(), Ordering::Relaxed);
     }
 
     /// Returns true if no message is queued or streamed.

@@ -5,6 +5,7 @@
 //! and returns a [`Refusal`]; the caller then attempts to enter by the lock, or takes the general path. It
 //! exists only under models that guard a VNI as a whole.
 
+use super::channel::Peer;
 use super::core::{Core, MatchingShard};
 use super::interface::VniState;
 use super::message::{Content, Message};
@@ -12,6 +13,8 @@ use super::{Direct, Vni, trace};
 use crate::buffer::{Buffer, copy_small};
 use crate::matching::Key;
 use crate::request::{self, Fresh, RequestId, Stage};
+use crate::spread::are_turns;
+use heddle_model::counters::each_thread_has_core;
 use heddle_model::{Attempt, Path, Refusal, SectionOf, Whole};
 use heddle_objects::resharding::Route;
 use heddle_transport::{Envelope, Header};
@@ -47,6 +50,10 @@ impl Vni {
         len: usize,
     ) -> Result<(), Refusal> {
         if let Some(to) = self.peer_apart(peer) {
+            if attempt == Attempt::Lock {
+                // SAFETY: the caller's promise.
+                return unsafe { self.send_express_by_lock(to, peer, header, from, len) };
+            }
             return to.channel.section().with_shortcut(
                 attempt,
                 Path::Main,
@@ -61,6 +68,37 @@ impl Vni {
             // SAFETY: the caller's promise.
             Attempt::Lock => unsafe { self.send_express_enclosed(peer, header, from, len) },
         }
+    }
+
+    /// Does the same as [`send_express`](Self::send_express), with the second attempt, where the channel has
+    /// a critical section of its own. If threads take turns there, their messages are spread from now on.
+    ///
+    /// # Errors
+    /// The same.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(always)]
+    unsafe fn send_express_by_lock(
+        &self,
+        to: &Peer<Whole>,
+        peer: usize,
+        header: &Header,
+        from: *const u8,
+        len: usize,
+    ) -> Result<(), Refusal> {
+        if to.is_spread() {
+            return Err(Refusal::Unfit);
+        }
+        let tags_change = to.channel.section().with_shortcut(Attempt::Lock, Path::Main, |channel| {
+            // SAFETY: the caller's promise.
+            let sent = unsafe { channel.send_express(header, from, len) };
+            sent.then(|| to.tag_changes.note(header.envelope.tag()))
+        })?;
+        if tags_change && are_turns(to.channel.section().hand_overs()) && each_thread_has_core() {
+            self.spread_to(peer);
+        }
+        Ok(())
     }
 
     /// Does the same as [`send_express`](Self::send_express), with both attempts, where the VNI's critical
@@ -179,6 +217,9 @@ impl Vni {
         comm: usize,
         route: Option<Route<'_>>,
     ) -> Result<usize, Refusal> {
+        if self.leaves_to_lanes(attempt) {
+            return Err(Refusal::Unfit);
+        }
         self.by_shortcut(
             attempt,
             Path::Main,
@@ -203,6 +244,9 @@ impl Vni {
         buffer: Buffer,
         route: Option<Route<'_>>,
     ) -> Result<(Envelope, usize), Refusal> {
+        if self.leaves_to_lanes(attempt) {
+            return Err(Refusal::Unfit);
+        }
         self.by_shortcut(
             attempt,
             Path::Main,
@@ -212,6 +256,12 @@ impl Vni {
                 if is_here { core.take_express(key, buffer) } else { None }
             },
         )
+    }
+
+    /// Returns true if an attempt at the lock is in vain, since messages may be on lanes.
+    #[inline(always)]
+    fn leaves_to_lanes(&self, attempt: Attempt) -> bool {
+        attempt == Attempt::Lock && self.spread_marks.is_elsewhere()
     }
 
     /// Polls for a test: finds out that no message has arrived and no work waits.
@@ -303,7 +353,9 @@ impl Core<Whole> {
         in_flight.context = key.context;
         if has_unexpected {
             in_flight.stage = Stage::UnderWay;
-            self.receive_out_of_line(id, *key);
+            if !self.receive_out_of_line(id, *key) {
+                return None;
+            }
         } else {
             let place = self.shard().with(
                 Path::Main,
@@ -315,10 +367,15 @@ impl Core<Whole> {
         Some(handle)
     }
 
-    /// Does the same as [`receive`](Self::receive), out of line.
+    /// Does the same as [`receive`](Self::receive), out of line, and gives the request back if it returns
+    /// false.
     #[inline(never)]
-    fn receive_out_of_line(&self, id: RequestId, key: Key) {
-        self.receive(id, key);
+    fn receive_out_of_line(&self, id: RequestId, key: Key) -> bool {
+        let is_here = self.receive(id, key);
+        if !is_here {
+            request::release(id);
+        }
+        is_here
     }
 
     /// Does the same as [`Vni::take_express`], within the critical section.
@@ -341,6 +398,9 @@ impl Core<Whole> {
     /// Takes an unexpected message, if it is small.
     #[inline(never)]
     fn take_unexpected(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
+        if self.is_watched() {
+            return None;
+        }
         self.shard().with(Path::Main, |shard| {
             let is_small = |content: &Content| match content {
                 Content::Inline { len, .. } => usize::from(*len) <= buffer.len(),
@@ -383,6 +443,9 @@ impl Core<Whole> {
     /// Looks for an unexpected message.
     #[inline(never)]
     fn find_unexpected(&self, key: &Key) -> Option<Probed> {
+        if self.is_watched() {
+            return None;
+        }
         self.shard().with(Path::Progress, |shard| {
             shard.matching.peek(key).map(|(_, message)| Probed::Found(message.bytes()))
         })

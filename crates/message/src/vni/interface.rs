@@ -8,25 +8,33 @@ use super::peers::Peers;
 use super::rendezvous_state::Sequel;
 use super::step::{Entry, Step};
 use super::task::Task;
-use super::waiters::{LastPoll, WaitingThreads};
+use super::waiters::{LastPoll, LastVisit, WaitingThreads};
 use crate::buffer::Buffer;
 use crate::matching::Key;
-use crate::request::{self, OutOfRequests, RequestId};
+use crate::request::{self, OutOfRequests, Outcome, RequestId};
+use crate::spread::{SpreadMarks, Spreading, may_be_spread};
 use heddle_model::{Guarded, LockFree, Objects, Parted, Path, ProgressEntry, Sections, Whole};
 use heddle_objects::probers::Asleep;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_sync::CachePadded;
 use heddle_sync::queues::tasks::Tasks;
 use heddle_transport::{Fabric, Header, INLINE_BYTES};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One VNI.
 #[derive(Debug)]
 pub struct Vni {
     pub(crate) state: VniState,
     /// The channels of a whole VNI, if a thread may use them without the VNI's critical section.
-    pub(super) channels: Option<Arc<Peers<Whole>>>,
-    pub(super) rank: usize,
+    pub(crate) channels: Option<Arc<Peers<Whole>>>,
+    pub(crate) rank: usize,
+    /// Its number.
+    pub(crate) index: usize,
+    /// Messages that are spread over VNIs.
+    pub(crate) spreading: Arc<Spreading<Message>>,
+    pub(crate) spread_marks: Arc<SpreadMarks>,
+    /// All VNIs of the process, if messages may be spread over them.
+    pub(crate) all: OnceLock<&'static [Vni]>,
     /// The way in which a waiting thread enters critical sections to make progress.
     progress_entry: ProgressEntry,
     /// The number of rendezvous offers of this VNI that their receivers have not fetched.
@@ -35,6 +43,8 @@ pub struct Vni {
     pub waiting_threads: WaitingThreads,
     /// The time of the last poll by a test.
     pub last_poll: LastPoll,
+    /// The time of the last visit by a thread that waits elsewhere.
+    last_visit: LastVisit,
     pub(super) tasks: Tasks<Box<dyn Task>>,
 }
 
@@ -72,6 +82,17 @@ impl Vni {
     /// Makes the VNI with the number `index`. It throttles its senders while its unexpected messages take
     /// more than `unexpected_bytes`.
     pub fn new(fabric: &Fabric, index: usize, sections: &Arc<Sections>, unexpected_bytes: usize) -> Vni {
+        Vni::spreading(fabric, index, sections, unexpected_bytes, Arc::new(Spreading::never()))
+    }
+
+    /// Does the same; `spreading` says over which VNIs its messages may be spread.
+    pub fn spreading(
+        fabric: &Fabric,
+        index: usize,
+        sections: &Arc<Sections>,
+        unexpected_bytes: usize,
+        spreading: Arc<Spreading<Message>>,
+    ) -> Vni {
         let offers = Arc::<AtomicUsize>::default();
         let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
         let counts = offers.clone();
@@ -79,29 +100,38 @@ impl Vni {
         let state = match sections.objects() {
             Objects::Parted => {
                 let peers = Arc::new(Peers::new(fabric, index, sections));
-                VniState::Parted(Box::new(Core::new(fabric, index, sections, &peers, counts, throttle)))
+                let core = Core::new(fabric, index, sections, &peers, counts, throttle, &spreading);
+                VniState::Parted(Box::new(core))
             }
             Objects::LockFree => {
                 let peers = Arc::new(Peers::new(fabric, index, sections));
-                VniState::LockFree(Box::new(Core::new(fabric, index, sections, &peers, counts, throttle)))
+                let core = Core::new(fabric, index, sections, &peers, counts, throttle, &spreading);
+                VniState::LockFree(Box::new(core))
             }
             Objects::Whole => {
                 let peers = Arc::new(Peers::new(fabric, index, sections));
-                let core = Core::new(fabric, index, sections, &peers, counts, throttle);
+                let core = Core::new(fabric, index, sections, &peers, counts, throttle, &spreading);
                 channels = sections.parts_channels().then_some(peers);
                 VniState::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };
-        Vni {
+        let vni = Vni {
             state,
             channels,
             rank: fabric.rank(),
+            index,
+            spread_marks: spreading.join(index, &offers),
+            all: OnceLock::new(),
+            spreading,
             progress_entry: sections.progress_entry(),
             offers,
             waiting_threads: WaitingThreads::default(),
             last_poll: LastPoll::default(),
+            last_visit: LastVisit::default(),
             tasks: Tasks::default(),
-        }
+        };
+        vni.apply_spread_rule();
+        vni
     }
 
     /// Returns true if receivers may wait for this process to send them data that it has offered.
@@ -112,7 +142,7 @@ impl Vni {
 
     /// The sending side of a peer, if a thread may enter its channel alone.
     #[inline(always)]
-    pub(super) fn peer_apart(&self, peer: usize) -> Option<&Peer<Whole>> {
+    pub(crate) fn peer_apart(&self, peer: usize) -> Option<&Peer<Whole>> {
         Some(self.channels.as_ref()?.of(peer))
     }
 
@@ -152,9 +182,38 @@ impl Vni {
             if args.is_eager() && to.send_apart(|channel| channel.send_eager(&args)) {
                 return Ok(None);
             }
-            return run!(self, Main, core => core.issue(args, request));
+            return self.issue_apart(to, args, request);
         }
         run!(self, Main, core => core.send(args, request))
+    }
+
+    /// Sends what the channel has not taken at once, which has a critical section of its own.
+    #[inline(never)]
+    fn issue_apart<F: FnOnce() -> Result<RequestId, OutOfRequests> + Send>(
+        &self,
+        to: &Peer<Whole>,
+        mut args: SendArgs,
+        mut request: F,
+    ) -> Result<Option<RequestId>, OutOfRequests> {
+        if to.wishes_to_spread() && may_be_spread(args.context) {
+            self.spread_to(args.peer);
+        }
+        loop {
+            if to.sends_away(args.context) {
+                match self.send_on_lane(args, request) {
+                    Ok(sent) => return sent,
+                    Err(back) => (args, request) = back,
+                }
+            }
+            let issued = run!(self, Main, core => {
+                // Inside of this critical section the way stays the same.
+                if to.sends_away(args.context) { Err((args, request)) } else { Ok(core.issue(args, request)) }
+            });
+            match issued {
+                Ok(issued) => return issued,
+                Err(back) => (args, request) = back,
+            }
+        }
     }
 
     /// Does the same as [`send`](Self::send), or posts the send, which another thread then runs soon.
@@ -181,7 +240,10 @@ impl Vni {
                 unsafe { request::set_buffer(id, args.buffer) };
                 // SAFETY: the request is new, and not issued before it is posted below.
                 unsafe { request::announce_send(id, args.peer) };
-                state.post(move |core| core.send_into(id, args));
+                state.post(move |core| {
+                    let sent = core.send_into(id, args);
+                    debug_assert!(sent.is_ok(), "this model spreads no messages");
+                });
                 Ok(Some(id))
             }
             _ => self.send(args, request),
@@ -190,7 +252,16 @@ impl Vni {
 
     /// Sends, with a request that exists and is active.
     pub fn send_into(&self, id: RequestId, args: SendArgs) {
-        run!(self, Main, core => core.send_into(id, args));
+        if let Err(args) = run!(self, Main, core => core.send_into(id, args)) {
+            self.send_into_lane(id, args);
+        }
+    }
+
+    #[cold]
+    fn send_into_lane(&self, id: RequestId, args: SendArgs) {
+        if let Ok(None) = self.send(args, || Ok(id)) {
+            self.complete_task(id, Outcome::empty());
+        }
     }
 
     /// Receives: takes the message if it has arrived, otherwise posts the receive.
@@ -198,11 +269,17 @@ impl Vni {
     pub fn receive(&self, id: RequestId, key: Key) {
         match &self.state {
             VniState::Whole(state) if state.takes_posts() => {
-                if state.run_soon((), move |core, ()| core.receive(id, key)).is_err() {
-                    state.post(move |core| core.receive(id, key));
+                if state.run_soon((), move |core, ()| core.receive_here(id, key)).is_err() {
+                    state.post(move |core| core.receive_here(id, key));
                 }
             }
-            _ => run!(self, Main, core => core.receive(id, key)),
+            _ => {
+                let is_here =
+                    !self.spread_marks.concern(&key) && run!(self, Main, core => core.receive(id, key));
+                if !is_here {
+                    self.receive_by_lane(id, key);
+                }
+            }
         }
     }
 
@@ -215,7 +292,7 @@ impl Vni {
     #[inline(always)]
     pub fn receive_directly(&self, polls: u32, key: Key, buffer: Buffer) -> Direct {
         let VniState::Whole(state) = &self.state else { return Direct::Ordinary };
-        if self.progress_entry == ProgressEntry::Wait {
+        if self.progress_entry == ProgressEntry::Wait || self.spread_marks.is_elsewhere() {
             return Direct::Ordinary;
         }
         let mut entered = 0;
@@ -296,7 +373,13 @@ impl Vni {
 
     /// Returns true if nothing waits to be sent.
     pub fn is_drained(&self) -> bool {
-        poll!(self, core => core.is_drained())
+        let are_spills_empty = |peers: &Arc<Peers<Whole>>| peers.made().all(|(_, to)| to.is_spill_empty());
+        poll!(self, core => core.is_drained()) && self.channels.as_ref().is_none_or(are_spills_empty)
+    }
+
+    /// Wakes the sleeping threads of this process: there is work.
+    pub(crate) fn wake_own_sleepers(&self) {
+        poll!(self, core => core.wake_sleepers());
     }
 
     /// Polls, and makes progress, for a thread that waits on this VNI. Unless the model says that it waits
@@ -319,9 +402,9 @@ impl Vni {
     }
 
     /// Does the same as [`progress`](Self::progress), for a thread that waits on another VNI and
-    /// polls this one now and then.
-    pub fn visit(&self) -> bool {
-        self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
+    /// polls this one now and then: unless another thread did, shortly before `now` in ticks.
+    pub fn visit(&self, now: u64) -> bool {
+        self.last_visit.is_due(now) && self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
     }
 
     /// Does the same as [`progress`](Self::progress), but waits for the critical section for up to
@@ -366,6 +449,10 @@ impl Vni {
         match step {
             Step::Nothing => false,
             Step::Happened => true,
+            Step::Spread(event) => {
+                self.act_on(event);
+                true
+            }
             Step::Pull(pull) => {
                 let result = pull.run();
                 run!(self, Progress, core => core.finish_pull(pull, result));

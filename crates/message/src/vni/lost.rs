@@ -19,7 +19,8 @@
 //! one does not miss it, but may wait for it. For the same reason the port begins to watch each rank from
 //! which a receive is posted after a loss: its machine may have failed as well.
 
-use super::channel::{Channel, Queued};
+use super::backlog::Queued;
+use super::channel::Channel;
 use super::core::{Core, MatchingShard};
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
@@ -122,7 +123,7 @@ impl<S: Rules> Core<S> {
     /// Drops the queued messages for a lost rank, and ends their sends.
     pub(crate) fn drop_backlog(&self, channel: &mut Channel<S::Inside>, rank: usize) {
         let dropped = channel.backlog.len() as isize;
-        for item in std::mem::take(&mut channel.backlog) {
+        for item in channel.backlog.take_all() {
             if let Queued::Send(id) = item {
                 self.end_send_by_loss(id, rank);
             }

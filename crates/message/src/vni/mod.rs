@@ -9,7 +9,7 @@
 //! | `message.rs` | a message to be sent, and one that has arrived and waits for its receive |
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `peers.rs` | the sending sides of all ranks, made when they are first needed |
-//! | `channel.rs` | the channel to one peer: its ring, and the messages that wait for room |
+//! | `channel.rs` | the channel to one peer: its ring, and the messages that wait for room (`backlog.rs`) |
 //! | `ring_access.rs` | access to the ring of a peer: within the channel's critical section, or without any |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `checked` | protocol messages of peers, checked before they are followed |
@@ -82,7 +82,8 @@ macro_rules! run {
     };
 }
 
-mod channel;
+pub(crate) mod backlog;
+pub(crate) mod channel;
 mod checked;
 pub(crate) mod core;
 mod direct;
@@ -100,8 +101,8 @@ pub(crate) mod ring_access;
 pub(crate) mod send;
 mod served_copy;
 mod split_copy;
-mod step;
-mod task;
+pub(crate) mod step;
+pub(crate) mod task;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -110,7 +111,7 @@ mod transfer_method;
 mod under_way;
 pub(crate) mod unexpected;
 mod waiters;
-mod wire;
+pub(crate) mod wire;
 mod withdraw;
 
 pub use direct::Direct;

@@ -82,7 +82,8 @@ impl Vni {
         drop(turn);
         match step {
             Step::Nothing => served,
-            Step::Happened => true,
+            // Under `offload` no messages are spread.
+            Step::Happened | Step::Spread(_) => true,
             Step::Pull(pull) => {
                 let result = pull.run();
                 self.in_a_turn(|core| core.finish_pull(pull, result));

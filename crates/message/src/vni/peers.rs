@@ -10,6 +10,7 @@
 
 use super::channel::{Channel, Peer};
 use super::ring_access::Rules;
+use crate::spread::TagChanges;
 use heddle_model::Sections;
 use heddle_platform::atomic::AtomicUsize;
 use heddle_transport::Fabric;
@@ -89,6 +90,12 @@ impl Maker {
     fn peer<S: Rules>(&self, rank: usize) -> Peer<S> {
         let (inside, outside) = S::ring(&self.fabric, self.vni, rank);
         let channel = S::guard_channel(&self.sections, Channel::new(inside));
-        Peer { channel, outside, backlogged: AtomicUsize::new(0) }
+        Peer {
+            channel,
+            outside,
+            backlogged: AtomicUsize::new(0),
+            outgoing: OnceBox::new(),
+            tag_changes: TagChanges::default(),
+        }
     }
 }

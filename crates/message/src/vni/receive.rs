@@ -10,6 +10,7 @@ use crate::buffer::{Buffer, copy_small};
 use crate::error::Error;
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId, Stage};
+use crate::spread::{SpreadEvent, may_be_spread};
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::probers::Asleep;
@@ -40,11 +41,11 @@ impl<S: Rules> Core<S> {
         match header.kind {
             wire::SYNC => {
                 self.check_form(peer, message);
-                let [sender, ..] = wire::from_bytes(&message.extra());
-                let sender = sender as RequestId;
-                let content = || Content::Synchronous(message.payload().into(), sender);
-                if let Some((id, key)) = self.match_or_store(header, || Message { peer, content: content() })
-                {
+                let [sender, stamp, _] = wire::from_bytes(&message.extra());
+                let (sender, stamp) = (sender as RequestId, (header.aux == wire::STAMPED).then_some(stamp));
+                let stored =
+                    || Message { peer, content: Content::Synchronous(message.payload().into(), sender) };
+                if let Some((id, key)) = self.match_maybe_stamped(header, peer, stamp, stored) {
                     trace::matched(&key, || message.payload().len() as u64, false);
                     self.deliver(id, &key, message.payload());
                     self.tell_sender(peer, sender);
@@ -52,12 +53,26 @@ impl<S: Rules> Core<S> {
             }
             wire::RTS => {
                 self.check_form(peer, message);
-                let rts = Rts::from_bytes(message.payload());
+                let mut rts = Rts::from_bytes(message.payload());
+                let stamp = if header.aux == wire::STAMPED { rts.key.take() } else { None };
                 let stored = || Message { peer, content: Content::Rendezvous(rts) };
-                if let Some((id, key)) = self.match_or_store(header, stored) {
+                if let Some((id, key)) = self.match_maybe_stamped(header, peer, stamp, stored) {
                     trace::matched(&key, || rts.len, false);
                     self.fetch(id, &key, peer, rts);
                 }
+            }
+            wire::STAMPED_EAGER => {
+                self.check_form(peer, message);
+                let (stamp, data) = wire::stamped(message);
+                let stored = || eager_message(peer, data);
+                if let Some((id, key)) = self.match_maybe_stamped(header, peer, Some(stamp), stored) {
+                    trace::matched(&key, || data.len() as u64, false);
+                    self.deliver(id, &key, data);
+                }
+            }
+            wire::SPREAD..=wire::UNSTAMPED => {
+                self.check_form(peer, message);
+                self.spread_notice_arrives(peer, header.kind);
             }
             wire::CTS..=wire::FETCHED | wire::FETCH | wire::STORE => {
                 self.check_form(peer, message);
@@ -125,6 +140,35 @@ impl<S: Rules> Core<S> {
         )
     }
 
+    /// Does the same as [`match_or_store`](Self::match_or_store) for a message that may have a stamp, which
+    /// may be held instead.
+    fn match_maybe_stamped(
+        &self,
+        header: &Header,
+        peer: usize,
+        stamp: Option<u64>,
+        stored: impl Fn() -> Message,
+    ) -> Option<(RequestId, Key)> {
+        let Some(stamp) = stamp else { return self.match_or_store(header, stored) };
+        let key = Key { context: header.context, envelope: header.envelope };
+        if let Some(home) = self.spreading.hold(self.index, (stamp, key), &stored, peer) {
+            self.note_spread_event(SpreadEvent::Held(home));
+            return None;
+        }
+        self.matching_shard(key.context).with_or_leave(
+            Path::Progress,
+            stored,
+            |shard, stored| {
+                let receive = Self::match_arrival(shard, &key);
+                if receive.is_none() {
+                    shard.store_stamped(key, stored(), stamp);
+                }
+                receive.map(|id| (id, key))
+            },
+            |stored| (self.match_later(key, stored()), None),
+        )
+    }
+
     /// Takes out the receive that a message matches; the caller has its in-flight state from then on.
     #[inline(always)]
     fn match_arrival(shard: &mut MatchingShard, key: &Key) -> Option<RequestId> {
@@ -157,9 +201,30 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Receives: takes the message if it has arrived, otherwise posts the receive.
+    /// Receives: takes the message if it has arrived, otherwise posts the receive. Returns false and does
+    /// nothing if the message may be on a lane (`spread`).
     #[inline(always)]
-    pub(crate) fn receive(&self, id: RequestId, key: Key) {
+    pub(crate) fn receive(&self, id: RequestId, key: Key) -> bool {
+        if !S::PARTED && self.is_watched() && may_be_spread(key.context) {
+            return false;
+        }
+        self.receive_here(id, key);
+        true
+    }
+
+    /// Returns true if messages of this home may be on lanes.
+    #[inline(always)]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.matching_shard(0).with(
+            Path::Main,
+            #[inline(always)]
+            |shard| shard.matching.is_watched(),
+        )
+    }
+
+    /// Receives on this VNI: takes the message if it has arrived, otherwise posts the receive.
+    #[inline(always)]
+    pub(crate) fn receive_here(&self, id: RequestId, key: Key) {
         let taken = self.matching_shard(key.context).with_or_leave(
             Path::Main,
             (),
@@ -231,7 +296,7 @@ impl<S: Rules> Core<S> {
 
     /// Delivers an unexpected message to a receive. The caller has the message and the
     /// receive's in-flight state.
-    fn accept(&self, id: RequestId, key: &Key, message: Message) {
+    pub(crate) fn accept(&self, id: RequestId, key: &Key, message: Message) {
         match message.content {
             Content::Inline { len, data } => self.deliver(id, key, &data[..usize::from(len)]),
             Content::Bulk(data) => self.deliver(id, key, &data),

@@ -4,6 +4,7 @@ use super::message::SendArgs;
 use super::transfer_method::{CACHE_BYTES, MethodChoice};
 use super::under_way::{Pull, PushUnderWay, SplitCopy, Stream};
 use crate::request::{self, Outcome, RequestId};
+use crate::spread::SpreadEvent;
 use heddle_model::GuardedObject;
 use heddle_model::counters::Section;
 use std::collections::{HashMap, VecDeque};
@@ -27,6 +28,8 @@ pub(crate) struct RendezvousState {
     abandoned: VecDeque<RequestId>,
     /// Work that waits for the end of other operations.
     sequels: Vec<Box<dyn Sequel>>,
+    /// News of messages that are spread over VNIs, for the thread that acts on them.
+    pub spread_events: VecDeque<SpreadEvent>,
 }
 
 /// Work that follows other operations of the VNI. Any thread that sees their end runs it.
@@ -48,7 +51,7 @@ impl RendezvousState {
     /// The number of transfers and deferred pieces of work.
     pub(crate) fn pending(&self) -> usize {
         let messages = self.streams.len() + self.pulls.len() + self.pushes.len();
-        messages + self.abandoned.len() + self.sequels.len()
+        messages + self.abandoned.len() + self.sequels.len() + self.spread_events.len()
     }
 
     pub(crate) fn method_choice(&mut self, peer: usize, bytes: usize) -> &mut MethodChoice {

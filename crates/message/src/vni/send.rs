@@ -11,7 +11,8 @@
 //! A message that finds no room waits in the channel's backlog, and so does everything behind it: messages to
 //! one peer leave in the order in which they were sent.
 
-use super::channel::{Channel, Queued, send_eager};
+use super::backlog::Queued;
+use super::channel::{Channel, Peer, send_eager, send_stamped};
 use super::core::Core;
 use super::message::SendArgs;
 use super::ring_access::{FromOutside, Rules};
@@ -19,9 +20,9 @@ use super::step::Entry;
 use super::wire::{self, Rts};
 use crate::buffer::Buffer;
 use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
+use crate::spread::{may_be_spread, stamp};
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
-use heddle_platform::atomic::Ordering;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, RingAccess, Traffic};
 
 impl<S: Rules> Core<S> {
@@ -62,7 +63,7 @@ impl<S: Rules> Core<S> {
         to.channel.with(
             path,
             #[inline(always)]
-            |channel| channel.backlog.is_empty() && S::send_eagerly(&mut channel.ring, &to.outside, send),
+            |channel| channel.backlog.is_open() && S::send_eagerly(&mut channel.ring, &to.outside, send),
         )
     }
 
@@ -89,10 +90,17 @@ impl<S: Rules> Core<S> {
     }
 
     /// Does the same as [`send`](Self::send), with a request that exists.
-    pub(crate) fn send_into(&self, id: RequestId, args: SendArgs) {
+    ///
+    /// # Errors
+    /// The arguments, if the messages to the peer are spread over other VNIs; then nothing is sent.
+    pub(crate) fn send_into(&self, id: RequestId, args: SendArgs) -> Result<(), SendArgs> {
+        if self.peers.of(args.peer).sends_away(args.context) {
+            return Err(args);
+        }
         if let Ok(None) = self.send(args, || Ok(id)) {
             self.complete(id, Outcome::empty());
         }
+        Ok(())
     }
 
     /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
@@ -129,30 +137,53 @@ impl<S: Rules> Core<S> {
     fn begin(&self, args: SendArgs, id: RequestId) -> RequestId {
         let peer = args.peer;
         fill(id, args);
-        let to = &self.peers.of(peer);
-        to.channel.with(Path::Main, |channel| {
-            if !channel.backlog.is_empty() || !self.start(&mut channel.ring, &to.outside, id) {
-                self.enqueue(channel, peer, Queued::Send(id));
-            }
-        });
+        self.begin_filled(id, peer);
         id
     }
 
-    /// Puts the first message of a send on the wire. Returns false if there is no room. If it is
-    /// on the wire and the send is not complete, its in-flight state belongs to the thread that
-    /// reads the receiver's answer.
-    fn start(&self, ring: &mut S::Inside, outside: &S::Outside, id: RequestId) -> bool {
+    /// Begins a send whose arguments are in its request, or queues it.
+    pub(crate) fn begin_filled(&self, id: RequestId, peer: usize) {
+        let to = &self.peers.of(peer);
+        to.channel.with(Path::Main, |channel| {
+            if !channel.backlog.is_empty() || !self.start_on(channel, to, id) {
+                self.enqueue(channel, peer, Queued::Send(id));
+            }
+        });
+    }
+
+    /// Does the same as [`start`](Self::start), within the channel's critical section, and says when the
+    /// message was sent if the channel wants that.
+    fn start_on(&self, channel: &mut Channel<S::Inside>, to: &Peer<S>, id: RequestId) -> bool {
+        let stamped = to.stamps() && {
+            // SAFETY: the in-flight state of a send that has not begun belongs to the critical section of the
+            // channel that it waits for, where this thread is.
+            may_be_spread(unsafe { request::in_flight(id) }.context)
+        };
+        self.start(&mut channel.ring, &to.outside, id, stamped.then(stamp::now))
+    }
+
+    /// Puts the first message of a send on the wire, with a stamp if there is one. Returns false if there is
+    /// no room. If it is on the wire and the send is not complete, its in-flight state belongs to the thread
+    /// that reads the receiver's answer.
+    pub(crate) fn start(
+        &self,
+        ring: &mut S::Inside,
+        outside: &S::Outside,
+        id: RequestId,
+        stamp: Option<u64>,
+    ) -> bool {
         // SAFETY: the in-flight state of a send that has not begun belongs to the critical section of the
         // channel that it waits for, where this thread is.
         let in_flight = unsafe { request::in_flight(id) };
         let (buffer, len, synchronous) = (in_flight.buffer, in_flight.buffer.len(), in_flight.synchronous);
         let envelope = Envelope::new(in_flight.source, in_flight.tag);
-        let header = |kind| Header { kind, aux: 0, context: in_flight.context, envelope };
+        let aux = if stamp.is_some() { wire::STAMPED } else { 0 };
+        let header = |kind| Header { kind, aux, context: in_flight.context, envelope };
         if len > self.fabric.longest_payload(in_flight.peer) {
-            return self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
+            return self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS), stamp);
         }
         if synchronous {
-            let extra = wire::to_bytes([u64::from(id), 0, 0]);
+            let extra = wire::to_bytes([u64::from(id), stamp.unwrap_or(0), 0]);
             in_flight.stage = Stage::Offered;
             request::await_peer(id, self.index, in_flight.peer);
             // SAFETY: if the message was sent, the in-flight state is not touched.
@@ -165,7 +196,10 @@ impl<S: Rules> Core<S> {
             }
             in_flight.stage = Stage::UnderWay;
             request::await_nobody(id);
-        } else if S::send_eagerly(ring, outside, |ring| send_eager(ring, &header(wire::EAGER), buffer)) {
+        } else if S::send_eagerly(ring, outside, |ring| match stamp {
+            None => send_eager(ring, &header(wire::EAGER), buffer),
+            Some(stamp) => send_stamped(ring, &header(wire::STAMPED_EAGER), buffer, stamp),
+        }) {
             self.sender_done(id);
             return true;
         }
@@ -173,13 +207,13 @@ impl<S: Rules> Core<S> {
         if !S::is_throttled(ring, outside) {
             return false;
         }
-        let sent = self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
+        let sent = self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS), stamp);
         counters::count(CountedEvent::ThrottledSend, u64::from(sent));
         sent
     }
 
     /// Offers the data of a send to its receiver. Returns false if there is no room.
-    fn offer(&self, ring: S::RingAccess<'_>, id: RequestId, header: &Header) -> bool {
+    fn offer(&self, ring: S::RingAccess<'_>, id: RequestId, header: &Header, stamp: Option<u64>) -> bool {
         // SAFETY: the send has not begun: its in-flight state is the caller's.
         let in_flight = unsafe { request::in_flight(id) };
         let address = in_flight.buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
@@ -187,17 +221,19 @@ impl<S: Rules> Core<S> {
         let exposed = self.expose(in_flight);
         (in_flight.offered, in_flight.stage) = (true, Stage::Offered);
         request::await_peer(id, self.index, in_flight.peer);
-        self.count_offer(1);
+        self.count_offer(id, 1);
         // SAFETY: if the message was sent, the in-flight state is not touched.
         unsafe { request::hand_over(id) };
-        let sent = match exposed {
-            None => ring.send_control(header, &rts.to_bytes()),
-            Some((address, key)) => ring.send_control(header, &Rts { address, ..rts }.with_key(key)),
+        let sent = match (exposed, stamp) {
+            (None, None) => ring.send_control(header, &rts.to_bytes()),
+            // Messages to other machines are not spread, so one word serves both.
+            (None, Some(stamp)) => ring.send_control(header, &rts.with_key(stamp)),
+            (Some((address, key)), _) => ring.send_control(header, &Rts { address, ..rts }.with_key(key)),
         };
         if !sent {
             (in_flight.offered, in_flight.stage) = (false, Stage::UnderWay);
             request::await_nobody(id);
-            self.count_offer(-1);
+            self.count_offer(id, -1);
         }
         sent
     }
@@ -223,7 +259,7 @@ impl<S: Rules> Core<S> {
         });
     }
 
-    fn enqueue(&self, channel: &mut Channel<S::Inside>, peer: usize, item: Queued) {
+    pub(crate) fn enqueue(&self, channel: &mut Channel<S::Inside>, peer: usize, item: Queued) {
         let first = channel.backlog.is_empty();
         channel.backlog.push_back(item);
         S::change(&self.peers.of(peer).backlogged, 1);
@@ -240,7 +276,7 @@ impl<S: Rules> Core<S> {
     pub(crate) fn drain_backlogs(&self, entry: Entry) -> bool {
         let mut happened = false;
         for (peer, to) in self.peers.made() {
-            if to.backlogged.load(Ordering::Relaxed) != 0 {
+            if to.queued() != 0 {
                 let drained = entry.enter(&to.channel, |channel| self.drain(channel, peer));
                 happened |= entry.happened(drained);
             }
@@ -254,11 +290,10 @@ impl<S: Rules> Core<S> {
     fn drain(&self, channel: &mut Channel<S::Inside>, peer: usize) -> bool {
         let (mut gone, to) = (0, &self.peers.of(peer));
         while let Some(item) = channel.backlog.pop_front() {
-            let ring = &mut channel.ring;
             let sent = match &item {
-                Queued::Send(id) => self.start(ring, &to.outside, *id),
+                Queued::Send(id) => self.start_on(channel, to, *id),
                 Queued::Control(header, words) => {
-                    S::ring_inside(ring, &to.outside).send_control(header, words)
+                    S::ring_inside(&mut channel.ring, &to.outside).send_control(header, words)
                 }
             };
             if !sent {
@@ -298,7 +333,7 @@ impl<S: Rules> Core<S> {
         // A thread that wants to cancel the send reads the stage: there is nothing to cancel any more.
         in_flight.answered();
         if std::mem::take(&mut in_flight.offered) {
-            self.count_offer(-1);
+            self.count_offer(id, -1);
         }
         self.complete(id, outcome);
     }

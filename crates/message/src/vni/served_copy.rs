@@ -65,7 +65,7 @@ impl<S: Rules> Core<S> {
             CopyDirection::Write => {
                 // The peer's answer ends the send, as if it had fetched data that it was offered.
                 (in_flight.offered, in_flight.being_read) = (true, true);
-                self.count_offer(1);
+                self.count_offer(id, 1);
                 let sink = Sink::Memory(address);
                 self.begin_stream(Stream { buffer, send: Some(id), sink, peer, sent: 0, wanted });
             }

@@ -4,11 +4,12 @@ use super::core::Core;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
 use super::under_way::{Pull, PushUnderWay};
+use crate::spread::SpreadEvent;
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 
 /// Messages taken from one sender before the others get their turn.
-const POLL_BUDGET: usize = 32;
+pub(crate) const POLL_BUDGET: usize = 32;
 
 /// The result of a step.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) enum Step {
     /// The caller makes this copy now, outside of all critical sections.
     Pull(Pull),
     Push(PushUnderWay),
+    /// The caller moves messages between VNIs, outside of all critical sections.
+    Spread(SpreadEvent),
 }
 
 /// The rule by which a step enters a critical section.
@@ -109,6 +112,9 @@ impl<S: Rules> Core<S> {
         let mut happened = self.pump_streams(rendezvous);
         happened |= self.run_sequels(rendezvous);
         rendezvous.release_abandoned();
+        if let Some(event) = rendezvous.spread_events.pop_front() {
+            return Step::Spread(event);
+        }
         if let Some(push) = rendezvous.pushes.pop_front() {
             return Step::Push(push);
         }
@@ -125,7 +131,11 @@ impl<S: Rules> Core<S> {
         let due = rendezvous.due_sequels();
         let happened = !due.is_empty();
         for sequel in due {
-            if let Some((id, outcome)) = sequel.run(&mut |id, args| self.send_into(id, args)) {
+            let mut send = |id, args| {
+                let sent = self.send_into(id, args);
+                debug_assert!(sent.is_ok(), "it is no message that may be spread");
+            };
+            if let Some((id, outcome)) = sequel.run(&mut send) {
                 self.complete(id, outcome);
             }
         }

@@ -1,4 +1,4 @@
-//! The threads that wait on a VNI, and the time of the last poll by a test.
+//! The threads that wait on a VNI, and the times of the last poll by a test and of the last visit.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::{Native, Platform};
@@ -28,6 +28,27 @@ impl Default for WaitingThreads {
 /// The time of the last poll by a test, in ticks.
 #[derive(Debug, Default)]
 pub struct LastPoll(pub CachePadded<AtomicU64>);
+
+/// The time of the last visit by a thread that waits on another VNI, in ticks. Each visit takes lines of the
+/// VNI to the visitor's core, so many visitors together come no oftener than one.
+#[derive(Debug, Default)]
+pub(super) struct LastVisit(CachePadded<AtomicU64>);
+
+/// The time from one visit to the next, at least.
+const VISIT_EVERY_NS: u64 = 10_000;
+
+impl LastVisit {
+    /// Returns true if nobody has visited the VNI lately; then the caller does, at the time `now` in ticks.
+    #[inline]
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        // Relaxed: a hint.
+        let is_due = now.wrapping_sub(self.0.load(Ordering::Relaxed)) >= Native::ns_to_ticks(VISIT_EVERY_NS);
+        if is_due {
+            self.0.store(now, Ordering::Relaxed);
+        }
+        is_due
+    }
+}
 
 /// The time for which a test relies on the poll of another one.
 pub(super) const GRACE_NS: u64 = 500;
@@ -113,6 +134,16 @@ mod tests {
         }
         last.polled(&own);
         assert_eq!(last.due(&own, false), Due::Yes);
+    }
+
+    #[test]
+    fn one_of_many_visitors_comes_in_a_while() {
+        let last = LastVisit::default();
+        let (while_, now) = (Native::ns_to_ticks(VISIT_EVERY_NS), 1 << 40);
+        assert!(last.is_due(now));
+        assert!(!(0..while_).step_by(100).any(|later| last.is_due(now + later)));
+        assert!(last.is_due(now + while_));
+        assert!(!last.is_due(now + while_ + 1));
     }
 
     #[test]

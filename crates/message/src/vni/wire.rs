@@ -16,9 +16,16 @@
 //! | `FETCHED` | receive, sender's request; from this process itself | the data was read from another machine |
 //! | `FETCH` | address, length, receiver's request | send me this memory of yours in pieces (`served_copy.rs`) |
 //! | `STORE` | a piece; extra: address, sender's request, 1 with the last piece | store it there; answer the last one by `FIN` |
+//! | `STAMPED_EAGER` | the stamp, then the data; or the data, and the stamp in extra | a message, one of several VNIs' (`spread`) |
+//! | `SPREAD` | | from now on my messages are spread over VNIs |
+//! | `GATHER` | | send them on this VNI again |
+//! | `GATHERED` | | from now on they are on this VNI again, with stamps |
+//! | `UNSTAMPED` | | answer to `GATHERED`: without stamps |
+//!
+//! A `SYNC` and an `RTS` may have a stamp: as the second word, and in the place of the key.
 
 use crate::matching::Key;
-use heddle_transport::{EXTRA_BYTES, Envelope, Header};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, Incoming};
 
 pub(crate) const EAGER: u8 = 1;
 pub(crate) const SYNC: u8 = 2;
@@ -34,6 +41,17 @@ pub(crate) const FETCHED: u8 = 11;
 // 12 is `heddle_transport::LOST`.
 pub(crate) const FETCH: u8 = 13;
 pub(crate) const STORE: u8 = 14;
+pub(crate) const STAMPED_EAGER: u8 = 15;
+pub(crate) const SPREAD: u8 = 16;
+pub(crate) const GATHER: u8 = 17;
+pub(crate) const GATHERED: u8 = 18;
+pub(crate) const UNSTAMPED: u8 = 19;
+
+/// The bytes of a stamp.
+pub(crate) const STAMP_BYTES: usize = size_of::<u64>();
+
+/// The `aux` of a `SYNC` or `RTS` with a stamp.
+pub(crate) const STAMPED: u16 = 1;
 
 /// Ready to send: the place of the data.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +101,16 @@ pub(crate) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
         to.copy_from_slice(&word.to_ne_bytes());
     }
     bytes
+}
+
+/// The stamp and the data of a `STAMPED_EAGER`.
+pub(crate) fn stamped(message: &Incoming) -> (u64, &[u8]) {
+    if message.has_extra() {
+        let [stamp, ..] = from_bytes(&message.extra());
+        return (stamp, message.payload());
+    }
+    let (stamp, data) = message.payload().split_at(STAMP_BYTES);
+    (u64::from_ne_bytes(std::array::from_fn(|at| stamp[at])), data)
 }
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Words {

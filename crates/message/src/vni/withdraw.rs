@@ -18,13 +18,14 @@
 //! matched, and the end of the transfer, are read in different critical sections; the send counts both and
 //! completes with the second ([`Stage::Withdrawing`]).
 
-use super::channel::Queued;
+use super::backlog::Queued;
 use super::core::Core;
 use super::message::{Content, Message};
 use super::ring_access::Rules;
 use super::wire;
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId, Stage};
+use crate::spread::SpreadEvent;
 use heddle_model::{Path, SectionOf};
 use heddle_objects::request::Missing;
 use heddle_transport::Incoming;
@@ -58,11 +59,12 @@ impl<S: Rules> Core<S> {
         let to = &self.peers.of(request::peer_of(id));
         to.channel.with(Path::Main, |channel| {
             let waits = |item: &Queued| matches!(item, Queued::Send(send) if *send == id);
-            let Some(at) = channel.backlog.iter().position(waits) else { return false };
-            channel.backlog.remove(at);
-            S::change(&to.backlogged, -1);
-            S::change(&self.backlogged, -1);
-            true
+            let waited = channel.backlog.remove(waits);
+            if waited {
+                S::change(&to.backlogged, -1);
+                S::change(&self.backlogged, -1);
+            }
+            waited
         })
     }
 
@@ -85,7 +87,27 @@ impl<S: Rules> Core<S> {
         let taken = self.matching_shard(key.context).with(Path::Progress, |shard| {
             shard.withdraw(&key, |message| message.peer == peer && message.is_from(sender))
         });
+        if !taken && self.may_have_moved(key.context) {
+            return self.note_spread_event(SpreadEvent::Withdrawn { peer, key, sender });
+        }
+        self.answer_withdrawal(peer, sender, taken);
+    }
+
+    /// Does the same on the home of a message that has come on a lane.
+    pub(crate) fn withdraw_at_home(&self, peer: usize, key: &Key, sender: u64) {
+        let taken = self.matching_shard(key.context).with(Path::Progress, |shard| {
+            shard.withdraw(key, |message| message.peer == peer && message.is_from(sender))
+        });
+        self.answer_withdrawal(peer, sender, taken);
+    }
+
+    fn answer_withdrawal(&self, peer: usize, sender: u64, taken: bool) {
         self.send_control(peer, wire::WITHDRAWN, wire::to_bytes([sender, u64::from(taken), 0]));
+    }
+
+    /// Returns true if a message that has come here may be on its home meanwhile.
+    fn may_have_moved(&self, context: u64) -> bool {
+        self.spreading.home_of(context).is_some_and(|home| home.0 != self.index)
     }
 
     /// Completes a send that was to be withdrawn, after its receiver has answered: as cancelled, or as usual.
@@ -98,7 +120,7 @@ impl<S: Rules> Core<S> {
     }
 
     /// Completes a send whose message will not be received.
-    fn cancelled(&self, id: RequestId) {
+    pub(crate) fn cancelled(&self, id: RequestId) {
         self.end_send(id, Outcome { cancelled: true, ..Outcome::empty() });
     }
 }

@@ -97,8 +97,12 @@ pub enum CountedEvent {
     SelfMessagesSharded,
     /// The self messages of a communicator were pinned to its default VNI.
     SelfMessagesPinned,
+    /// The messages of a channel were spread over VNIs.
+    ChannelSpread,
+    /// A VNI took its messages back for good, since a receive or a probe had to find all of them.
+    VniGathered,
 }
 
 impl CountedEvent {
-    pub(super) const COUNT: usize = 17;
+    pub(super) const COUNT: usize = 19;
 }

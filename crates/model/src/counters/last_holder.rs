@@ -36,6 +36,7 @@ impl HandOver {
         let from = (!is_first).then(|| last.hardware_thread.load(Ordering::Relaxed));
         last.thread.store(thread::current_id(), Ordering::Relaxed);
         last.hardware_thread.store(to, Ordering::Relaxed);
+        last.hand_overs.store(last.hand_overs.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
         HandOver { from, to }
     }
 

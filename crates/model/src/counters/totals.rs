@@ -99,6 +99,8 @@ impl Totals {
             CountedEvent::ServedCopy,
             CountedEvent::SelfMessagesSharded,
             CountedEvent::SelfMessagesPinned,
+            CountedEvent::ChannelSpread,
+            CountedEvent::VniGathered,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();

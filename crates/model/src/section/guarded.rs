@@ -134,6 +134,11 @@ impl<T: Send + 'static> Guarded<T> {
         self.offload().map_or(0, Offload::turns)
     }
 
+    /// How often another thread than the last one was inside; 0 if there is no lock.
+    pub fn hand_overs(&self) -> u32 {
+        self.lock.as_ref().map_or(0, SectionLock::hand_overs)
+    }
+
     /// Returns true if a thread waits for the lock.
     #[cfg(test)]
     pub(crate) fn has_waiters(&self) -> bool {

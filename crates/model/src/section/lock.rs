@@ -5,6 +5,7 @@ use crate::counters::{HandOver, Issuers, LockAndRow, Row, was_here_last};
 use crate::path::Path;
 use heddle_locks::kinds::{AnyLock, LockSettings};
 use heddle_locks::{Biased, CoreBiased};
+use heddle_platform::atomic::Ordering;
 use heddle_platform::clock;
 use heddle_sync::{PriorityLock, RawLock, WaitPolicy};
 use std::sync::Arc;
@@ -124,6 +125,16 @@ impl SectionLock {
             SectionLock::CoreBiased(lock) if lock.enter_as_owner() => Some(SectionToken::BiasOwner),
             _ => self.attempt_unbiased(path),
         }
+    }
+
+    /// How often another thread than the last one was inside.
+    pub(super) fn hand_overs(&self) -> u32 {
+        let last = match self {
+            SectionLock::Biased(lock) => lock.under().last_holder(),
+            SectionLock::CoreBiased(lock) => lock.under().last_holder(),
+            SectionLock::Plain(lock) => lock.last_holder(),
+        };
+        last.hand_overs.load(Ordering::Relaxed)
     }
 
     /// The threads from which polls may stand back.

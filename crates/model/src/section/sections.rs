@@ -125,6 +125,12 @@ impl Sections {
         !self.threads || self.model.granularity == Granularity::PerChannel
     }
 
+    /// Returns true if a program's messages of one VNI may be spread over others: several threads send them,
+    /// each through channels that have critical sections of their own.
+    pub fn may_spread(&self) -> bool {
+        self.threads && self.parts_channels()
+    }
+
     /// The number of operations of others that a thread runs at most before it leaves.
     pub(crate) fn combining_limit(&self) -> u32 {
         self.model.combining_limit

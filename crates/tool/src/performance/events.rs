@@ -152,6 +152,20 @@ pub(super) fn variables() -> Vec<Performance> {
             |totals| totals.events(CountedEvent::SelfMessagesPinned),
         ),
         variable(
+            "channels_spread",
+            "channels to other processes whose messages were spread over VNIs by tag, since several threads sent them",
+            messages,
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::ChannelSpread),
+        ),
+        variable(
+            "vnis_gathered",
+            "VNIs whose messages could be spread and stay there for good, since a receive or a probe had to find all of them",
+            messages,
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::VniGathered),
+        ),
+        variable(
             "threads",
             "threads that have counted something and have not ended",
             threads,

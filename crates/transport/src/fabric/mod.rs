@@ -233,6 +233,11 @@ impl Fabric {
         self.vnis
     }
 
+    /// How many messages a ring from a process of this machine holds at most.
+    pub fn ring_cells(&self) -> usize {
+        self.shared.as_ref().map_or(0, |shared| 2 * shared.geometry.slots)
+    }
+
     /// The doorbell that wakes this process's sleeping threads; every message to this process rings it.
     pub fn own_doorbell(&self) -> &Doorbell {
         match &self.shared {
@@ -292,6 +297,17 @@ impl Fabric {
         if !single_copy::concerns_memory(error) {
             self.proofs.refuse(self.index_of(peer));
         }
+    }
+
+    /// Says that this process takes messages of one VNI that are spread over others.
+    pub fn take_spread_messages(&self) {
+        self.presence(self.index_of(self.rank())).take_spread();
+    }
+
+    /// Returns true if a rank is on this machine and has said so.
+    pub fn takes_spread_messages(&self, rank: usize) -> bool {
+        let index = self.local.index_of(rank as u32);
+        index.is_some_and(|index| self.presence(index).takes_spread())
     }
 
     /// No single copy is made at all (`HEDDLE_SINGLE_COPY=off`).

@@ -22,7 +22,15 @@ impl<S: Rules> Core<S> {
             // Processes of one machine alone copy from each other's memory.
             wire::STORE => message.has_extra() && self.fabric.is_local(peer),
             wire::FETCH if !self.fabric.is_local(peer) => false,
-            wire::RTS if len == wire::EXPOSED_RTS_BYTES => !self.fabric.is_local(peer),
+            // On this machine a stamp has the place of the key.
+            wire::RTS if len == wire::EXPOSED_RTS_BYTES => {
+                (message.header.aux == wire::STAMPED) == self.fabric.is_local(peer)
+            }
+            wire::RTS if message.header.aux == wire::STAMPED => false,
+            wire::STAMPED_EAGER => {
+                self.fabric.is_local(peer) && (message.has_extra() || len >= wire::STAMP_BYTES)
+            }
+            wire::SPREAD..=wire::UNSTAMPED if !self.fabric.is_local(peer) => false,
             // This process says it to itself.
             wire::FETCHED => peer == self.rank,
             _ => !message.has_extra() && len == EXTRA_BYTES,

@@ -44,7 +44,7 @@ const NUMBER: (u32, u32) = (6, 36);
 const LEADER: u32 = NUMBER.0 + NUMBER.1;
 
 /// How many numbers a leader has.
-pub(super) const NUMBERS: u64 = 1 << NUMBER.1;
+pub(crate) const NUMBERS: u64 = 1 << NUMBER.1;
 
 /// The context id of a communicator that does not know its context yet, and the word by which a leader says
 /// that it has no number left. No leader makes it, since its rank would be 2^22 - 1; it shards nothing.
@@ -67,14 +67,14 @@ pub fn context_id(leader: usize, number: u64, choice: VniChoice) -> u64 {
 }
 
 /// The default VNI of a context.
-pub(super) fn default_vni(context: u64, vnis: usize) -> u32 {
+pub(crate) fn default_vni(context: u64, vnis: usize) -> u32 {
     let number = context >> NUMBER.0 & (NUMBERS - 1);
     (number % vnis as u64) as u32
 }
 
 /// The VNI of a message in a context with this default VNI.
 #[cold]
-pub(super) fn sharded_vni(default_vni: u32, context: u64, (source, tag): (i32, i32), vnis: u32) -> u32 {
+pub(crate) fn sharded_vni(default_vni: u32, context: u64, (source, tag): (i32, i32), vnis: u32) -> u32 {
     if context & (NAMED | PLANE) != 0 {
         return default_vni;
     }
@@ -178,7 +178,7 @@ impl VniChoice {
 
 /// Returns true if all messages of a context are on the default VNI, and may be received with wildcards.
 #[inline(always)]
-pub(super) fn is_plain(context: u64) -> bool {
+pub(crate) fn is_plain(context: u64) -> bool {
     context & (BY_TAG | BY_SOURCE) == 0
 }
 

@@ -1,0 +1,147 @@
+//! The receiver, until the first wildcard: receives and messages move from their home to the lanes.
+
+use super::gather;
+use super::home::HomeAndLanes;
+use crate::context::used::{self, VniSet};
+use crate::losses;
+use crate::matching::Key;
+use crate::request::{self, RequestId, Stage};
+use crate::spread::{From, may_be_spread};
+use crate::vni::core::{Core, MatchingShard};
+use crate::vni::{Message, Vni, wire};
+use heddle_model::{Path, SectionOf, Whole};
+use heddle_objects::resharding::{Moved, Mover};
+
+/// The peer says that it spreads its messages: they are matched on their lanes from now on, or swept.
+pub(super) fn begin(vni: &Vni, peer: usize) {
+    let mover = Mover::wait();
+    let Some(home) = vni.home() else { return };
+    if home.from(peer) != From::Together {
+        return;
+    }
+    used::mark(VniSet::first(home.vnis().len()));
+    vni.whole().with_lock(Path::Main, |core| {
+        if home.marks().is_gathered() {
+            home.set_from(peer, From::Swept);
+            gather::move_home(core, &home);
+            core.send_spread_notice(peer, wire::GATHER);
+            return;
+        }
+        let mut moved = core.take_out_of(&home, peer);
+        for lane in home.lanes() {
+            let is_there = |key: &Key| home.lane(key.tag()) == lane;
+            let posted = moved.posted.extract_if(.., |(key, _)| is_there(key)).collect();
+            let unexpected = moved.unexpected.extract_if(.., |(_, key, _)| is_there(key)).collect();
+            home.vnis()[lane as usize].whole().with_lock(Path::Main, |on_lane| {
+                on_lane.take_over(&home, peer, Moved { posted, unexpected });
+            });
+        }
+        core.matching_shard(0).with(Path::Main, |shard| shard.matching.watch(true));
+        home.set_from(peer, From::Spread);
+    });
+    if home.marks().is_gathered() {
+        gather::settle_home(&mover, &home);
+    }
+}
+
+impl Core<Whole> {
+    /// Takes out the receives from a peer and its messages that belong to a home, and may be spread.
+    pub(super) fn take_out_of(&self, home: &HomeAndLanes<'_>, peer: usize) -> Moved<Key, Message> {
+        let is_from_peer = |key: &Key, id: RequestId| {
+            home.has(key.context)
+                && key.shape() == 0
+                && losses::sender(request::comm_word(id), key) == Some(peer)
+        };
+        let is_of_peer = |key: &Key, message: &Message| home.has(key.context) && message.peer == peer;
+        self.take_out_if(is_from_peer, is_of_peer)
+    }
+
+    /// Takes out receives and messages, and the messages' bytes.
+    pub(super) fn take_out_if(
+        &self,
+        is_posted: impl Fn(&Key, RequestId) -> bool,
+        is_unexpected: impl Fn(&Key, &Message) -> bool,
+    ) -> Moved<Key, Message> {
+        self.matching_shard(0).with(Path::Main, |shard| {
+            let moved = shard.matching.take_out_if(is_posted, is_unexpected);
+            let bytes = moved.unexpected.iter().map(|(_, _, message)| message.footprint()).sum();
+            shard.bytes.remove(bytes);
+            moved
+        })
+    }
+
+    /// Takes over what was on the home, on this lane. Messages that came to the lane already are younger.
+    fn take_over(&self, home: &HomeAndLanes<'_>, peer: usize, older: Moved<Key, Message>) {
+        let is_of_peer = |key: &Key, message: &Message| home.has(key.context) && message.peer == peer;
+        let early = self.take_out_if(|_, _| false, is_of_peer).unexpected;
+        self.matching_shard(0).with(Path::Main, |shard| {
+            // Their numbers order those of all lanes, and are lower than any stamp: cycles pass faster.
+            for (stamp, key, message) in older.unexpected {
+                shard.bytes.add(message.footprint());
+                shard.matching.keep(key, message, Some(stamp));
+            }
+        });
+        for (key, id) in older.posted {
+            self.post_moved(key, id);
+        }
+        for (stamp, key, message) in early {
+            let store = |shard: &mut MatchingShard, message: Message| {
+                shard.bytes.add(message.footprint());
+                shard.matching.keep(key, message, Some(stamp));
+            };
+            self.match_moved(key, message, store, true);
+        }
+    }
+
+    /// Posts a receive that was posted on another VNI.
+    pub(super) fn post_moved(&self, key: Key, id: RequestId) {
+        let place = self.matching_shard(0).with(Path::Main, |shard| shard.matching.post(key, id));
+        // SAFETY: a receive that was taken out of a matching shard belongs to the thread that took it, and a
+        // posted one belongs to the critical section that this thread is in.
+        unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
+        request::set_vni(id, self.index as u32);
+    }
+}
+
+impl Vni {
+    /// Receives on the lane of the message, or on this home; before a receive with wildcards all messages
+    /// move home.
+    #[cold]
+    pub(crate) fn receive_by_lane(&self, id: RequestId, key: Key) {
+        let here = |core: &mut Core<Whole>| {
+            request::set_vni(id, core.index as u32);
+            core.receive_here(id, key);
+        };
+        let Some(home) = self.home() else { return self.whole().with_lock(Path::Main, here) };
+        if key.shape() != 0 {
+            gather::gather(&home);
+            return self.whole().with_lock(Path::Main, here);
+        }
+        let peer = losses::sender(request::comm_word(id), &key);
+        loop {
+            let is_spread = home.is_spread(peer);
+            let on = if is_spread { &home.vnis()[home.lane(key.tag()) as usize] } else { self };
+            let done = on.whole().with_lock(Path::Main, |core| {
+                let holds = home.is_spread(peer) == is_spread;
+                if holds {
+                    here(core);
+                }
+                holds
+            });
+            if done {
+                return;
+            }
+        }
+    }
+
+    /// Moves all messages home before a probe.
+    #[inline]
+    pub fn gather_for_probe(&self, context: u64) {
+        if !self.spread_marks.is_gathered()
+            && may_be_spread(context)
+            && let Some(home) = self.home()
+        {
+            gather::gather(&home);
+        }
+    }
+}

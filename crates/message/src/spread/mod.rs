@@ -1,0 +1,24 @@
+//! What VNIs keep of messages that are spread over them; how these move is the subject of `lanes`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `state.rs` | the receiver's states |
+//! | `way.rs` | which messages may be spread, and over which VNIs |
+//! | `marks.rs` | what is special of a VNI, and of a channel |
+//! | `stamp.rs` | the clock |
+//! | `turns.rs` | when threads take turns |
+//! | `event.rs` | what a thread has read in a ring, and another act than reading follows from |
+
+mod event;
+mod marks;
+pub(crate) mod stamp;
+mod state;
+mod turns;
+mod way;
+
+pub(crate) use event::SpreadEvent;
+pub(crate) use marks::{CLOSED, MARKS, SPREAD, STAMPS, SpreadMarks, SpreadOut, WISHED};
+pub use state::Spreading;
+pub(crate) use state::{From, Held, Home, SpreadHome};
+pub(crate) use turns::{TagChanges, are_turns};
+pub(crate) use way::{lane, may_be_spread};

@@ -1,0 +1,168 @@
+//! Which messages are spread, and over which VNIs.
+
+use super::marks::SpreadMarks;
+use super::way::may_be_spread;
+use crate::mapping::default_vni;
+use crate::matching::Key;
+use heddle_objects::spread::Stamped;
+use heddle_platform::atomic::{AtomicU8, AtomicUsize, Ordering};
+use heddle_settings::SpreadRule;
+use heddle_sync::CachePadded;
+use heddle_transport::Fabric;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The receiver's state for a home and a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum From {
+    /// Messages are matched on the home.
+    Together,
+    /// They are matched on their lanes.
+    Spread,
+    /// Those with a stamp are held, and matched on the home once they are settled.
+    Swept,
+}
+
+/// The receiver's state of a home; `M` is a message.
+#[derive(Debug)]
+pub(crate) struct Home<M> {
+    marks: Arc<SpreadMarks>,
+    /// The state for each rank of this machine. Written by the mover, in the home's critical section.
+    from: Box<[AtomicU8]>,
+    /// The first of these ranks.
+    first: usize,
+    held: Mutex<Vec<Stamped<Held<M>>>>,
+    /// The number of rendezvous offers of the VNI.
+    offers: OnceLock<Arc<AtomicUsize>>,
+}
+
+/// A message with a stamp that is held.
+#[derive(Debug)]
+pub(crate) struct Held<M> {
+    pub(crate) key: Key,
+    pub(crate) message: M,
+    /// It was unexpected on its lane, and counted.
+    pub(crate) was_unexpected: bool,
+}
+
+/// What the VNIs of a process share about messages that are spread.
+#[derive(Debug)]
+pub struct Spreading<M> {
+    rule: SpreadRule,
+    homes: Box<[CachePadded<Home<M>>]>,
+}
+
+impl<M> Spreading<M> {
+    /// Messages that are never spread.
+    pub fn never() -> Spreading<M> {
+        Spreading { rule: SpreadRule::Never, homes: Box::default() }
+    }
+
+    /// Messages that are spread by a rule, if that is possible: among processes of one machine, if it has a
+    /// clock that all its threads share, and if there are lanes.
+    pub fn by(rule: SpreadRule, fabric: &Fabric) -> Spreading<M> {
+        let Some(ranks) = fabric.local_ranks().range() else { return Spreading::never() };
+        if rule == SpreadRule::Never || fabric.vnis() < 2 || !super::stamp::is_shared() {
+            return Spreading::never();
+        }
+        let home = || {
+            CachePadded::new(Home {
+                marks: Arc::new(SpreadMarks::new(rule)),
+                from: ranks.clone().map(|_| AtomicU8::new(From::Together as u8)).collect(),
+                first: ranks.start as usize,
+                held: Mutex::default(),
+                offers: OnceLock::new(),
+            })
+        };
+        Spreading { rule, homes: (0..fabric.vnis()).map(|_| home()).collect() }
+    }
+
+    /// The rule.
+    pub(crate) fn rule(&self) -> SpreadRule {
+        self.rule
+    }
+
+    /// The state of a home.
+    pub(crate) fn home(&self, number: usize) -> Option<&Home<M>> {
+        self.homes.get(number).map(|home| &**home)
+    }
+
+    /// The marks of a VNI, which counts its rendezvous offers in `offers`.
+    pub(crate) fn join(&self, vni: usize, offers: &Arc<AtomicUsize>) -> Arc<SpreadMarks> {
+        let Some(home) = self.home(vni) else { return Arc::new(SpreadMarks::new(SpreadRule::Never)) };
+        home.offers.get_or_init(|| Arc::clone(offers));
+        Arc::clone(&home.marks)
+    }
+
+    /// The number of a message's home, if it may be spread.
+    pub(crate) fn home_of(&self, context: u64) -> Option<SpreadHome> {
+        let may_be = !self.homes.is_empty() && may_be_spread(context);
+        may_be.then(|| SpreadHome(default_vni(context, self.homes.len()) as usize))
+    }
+
+    /// The count of rendezvous offers of a VNI.
+    pub(crate) fn offers_of(&self, vni: usize) -> Option<&AtomicUsize> {
+        self.home(vni)?.offers.get().map(|offers| &**offers)
+    }
+
+    /// Holds a message with a stamp that a peer has sent on VNI `vni`, instead of matching it there, and
+    /// returns its home; `None` if it is to be matched there. Called inside of that VNI's critical section.
+    pub(crate) fn hold(
+        &self,
+        vni: usize,
+        (stamp, key): (u64, Key),
+        message: impl FnOnce() -> M,
+        peer: usize,
+    ) -> Option<SpreadHome> {
+        let number = self.home_of(key.context)?;
+        let home = self.home(number.0)?;
+        let holds = home.marks.is_gathered() && (vni != number.0 || home.from(peer) != From::Together);
+        if !holds {
+            return None;
+        }
+        home.held().push(Stamped { stamp, message: Held { key, message: message(), was_unexpected: false } });
+        Some(number)
+    }
+}
+
+impl<M> Home<M> {
+    pub(crate) fn marks(&self) -> &SpreadMarks {
+        &self.marks
+    }
+
+    pub(crate) fn from(&self, peer: usize) -> From {
+        match self.state(peer).map(|state| state.load(Ordering::Acquire)) {
+            Some(state) if state == From::Spread as u8 => From::Spread,
+            Some(state) if state == From::Swept as u8 => From::Swept,
+            _ => From::Together,
+        }
+    }
+
+    /// Called by the mover, in the home's critical section.
+    pub(crate) fn set_from(&self, peer: usize, from: From) {
+        if let Some(state) = self.state(peer) {
+            // Release: pairs with the Acquire in `from`.
+            state.store(from as u8, Ordering::Release);
+        }
+        let spread = |state: &AtomicU8| state.load(Ordering::Relaxed) == From::Spread as u8;
+        self.marks.set_elsewhere(self.from.iter().any(spread));
+    }
+
+    /// The peers in a state.
+    pub(crate) fn peers(&self, from: From) -> Vec<usize> {
+        let ranks = self.first..self.first + self.from.len();
+        ranks.filter(|peer| self.from(*peer) == from).collect()
+    }
+
+    fn state(&self, peer: usize) -> Option<&AtomicU8> {
+        self.from.get(peer.wrapping_sub(self.first))
+    }
+
+    pub(crate) fn held(&self) -> MutexGuard<'_, Vec<Stamped<Held<M>>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number of a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SpreadHome(pub(crate) usize);
