@@ -21,7 +21,7 @@
 // heddle: only
 #include "inside.h"
 
-enum { CALLERS = 4, SELF = -1, LIBRARY = -2, TRYING_NS = 10000000, MOST_ROUNDS = 300 };
+enum { CALLERS = 4, SELF = -1, LIBRARY = -2, TRYING_NS = 10000000, MOST_ROUNDS = 3000 };
 
 // The threads that run the callers' operations, and the next operation of the thread inside.
 enum runners {
