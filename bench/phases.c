@@ -44,7 +44,7 @@ static struct worker worker_of(struct bench *b, const struct phase *phase, int t
     };
 }
 
-/* Returns the messages a second that this process has received. The main thread is the first one. */
+/* Returns the messages per second that this process has received. The main thread is the first one. */
 static double run(struct bench *b, const struct phase *phase) {
     static struct worker workers[MAX_THREADS];
     pthread_t ids[MAX_THREADS];
@@ -91,7 +91,7 @@ static void phases(struct bench *b) {
 
 const struct subject subject_phases = {
     .name = "phases",
-    .summary = "messages a second of one thread, of T, of T on one communicator, of more than cores",
+    .summary = "messages per second of one thread, of T, of T on one communicator, of more than cores",
     .unit = "msg/s",
     .ranks = 2,
     .default_window = 128,

@@ -1,4 +1,4 @@
-// What the model chooses while it runs is counted: the biases that locks get and lose, by VNI and by thread, and polls that stand
+// Counters tell what the model chooses while it runs: the biases that locks get and lose, by VNI and by thread, and polls that stand
 // back from a thread that waits to issue an operation, which they do only where each thread has a core.
 // ranks: 1
 // levels: multiple
@@ -26,7 +26,7 @@ static unsigned long long level_of(const char *name) {
     return counter_end(&level);
 }
 
-// What the calling thread has counted of a variable that has an element for each thread.
+// The calling thread's element of a variable that has one for each thread.
 static unsigned long long mine(const struct counter *by_thread) {
     unsigned long long counts[PLACES];
     if (!CHECK_EQ(by_thread->elements, PLACES)) return 0;

@@ -4,9 +4,9 @@ use super::home::HomeAndLanes;
 use crate::matching::Key;
 use crate::request::RequestId;
 use crate::spread::{From, Held, SpreadEvent, SpreadHome};
-use crate::vni::core::{Core, MatchingShard};
+use crate::vni::core::Core;
 use crate::vni::step::{Entry, POLL_BUDGET};
-use crate::vni::{Message, Vni, trace, wire};
+use crate::vni::{Message, Vni, wire};
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf, Whole};
 use heddle_objects::resharding::{Moved, Mover};
@@ -26,7 +26,8 @@ pub(super) fn gather(home: &HomeAndLanes<'_>) {
         let peers = home.peers(From::Spread);
         peers.iter().for_each(|peer| home.set_from(*peer, From::Swept));
         core.matching_shard(0).with(Path::Main, |shard| shard.matching.watch(false));
-        // What a peer has sent to lanes whose notice is not read yet moves when it is.
+        // A peer may have sent to lanes, and this rank has not read its notice yet: that moves when it is
+        // read.
         has_lanes = !peers.is_empty();
         if has_lanes {
             move_home(core, home);
@@ -122,8 +123,7 @@ impl Core<Whole> {
                 message,
                 |shard, message| {
                     if was_unexpected {
-                        shard.bytes.add(message.footprint());
-                        shard.matching.keep(key, message, None);
+                        shard.keep_moved(key, message, None);
                         shard.probers.tell(|wanted| wanted.wants(&key));
                     } else {
                         shard.store(key, message);
@@ -133,32 +133,6 @@ impl Core<Whole> {
             );
         }
         self.wake_sleepers();
-    }
-
-    /// Matches a message that comes from another VNI, or stores it by `store`. It may have been unexpected
-    /// there, and counted.
-    pub(super) fn match_moved(
-        &self,
-        key: Key,
-        message: Message,
-        store: impl FnOnce(&mut MatchingShard, Message),
-        was_unexpected: bool,
-    ) {
-        let matched = self.matching_shard(0).with(Path::Progress, |shard| {
-            let receive = shard.matching.match_arrival(&key);
-            match receive {
-                Some(id) => Some((id, message)),
-                None => {
-                    store(shard, message);
-                    None
-                }
-            }
-        });
-        if let Some((id, message)) = matched {
-            counters::count(CountedEvent::UnexpectedTaken, u64::from(was_unexpected));
-            trace::matched(&key, || message.bytes(), was_unexpected);
-            self.accept(id, &key, message);
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::home::HomeAndLanes;
 use crate::context::used::{self, VniSet};
 use crate::losses;
 use crate::matching::Key;
-use crate::request::{self, RequestId, Stage};
+use crate::request::{self, RequestId};
 use crate::spread::{From, may_be_spread};
 use crate::vni::core::{Core, MatchingShard};
 use crate::vni::{Message, Vni, wire};
@@ -56,20 +56,6 @@ impl Core<Whole> {
         self.take_out_if(is_from_peer, is_of_peer)
     }
 
-    /// Takes out receives and messages, and the messages' bytes.
-    pub(super) fn take_out_if(
-        &self,
-        is_posted: impl Fn(&Key, RequestId) -> bool,
-        is_unexpected: impl Fn(&Key, &Message) -> bool,
-    ) -> Moved<Key, Message> {
-        self.matching_shard(0).with(Path::Main, |shard| {
-            let moved = shard.matching.take_out_if(is_posted, is_unexpected);
-            let bytes = moved.unexpected.iter().map(|(_, _, message)| message.footprint()).sum();
-            shard.bytes.remove(bytes);
-            moved
-        })
-    }
-
     /// Takes over what was on the home, on this lane. Messages that came to the lane already are younger.
     fn take_over(&self, home: &HomeAndLanes<'_>, peer: usize, older: Moved<Key, Message>) {
         let is_of_peer = |key: &Key, message: &Message| home.has(key.context) && message.peer == peer;
@@ -77,29 +63,16 @@ impl Core<Whole> {
         self.matching_shard(0).with(Path::Main, |shard| {
             // Their numbers order those of all lanes, and are lower than any stamp: cycles pass faster.
             for (stamp, key, message) in older.unexpected {
-                shard.bytes.add(message.footprint());
-                shard.matching.keep(key, message, Some(stamp));
+                shard.keep_moved(key, message, Some(stamp));
             }
         });
         for (key, id) in older.posted {
             self.post_moved(key, id);
         }
         for (stamp, key, message) in early {
-            let store = |shard: &mut MatchingShard, message: Message| {
-                shard.bytes.add(message.footprint());
-                shard.matching.keep(key, message, Some(stamp));
-            };
+            let store = |shard: &mut MatchingShard, message| shard.keep_moved(key, message, Some(stamp));
             self.match_moved(key, message, store, true);
         }
-    }
-
-    /// Posts a receive that was posted on another VNI.
-    pub(super) fn post_moved(&self, key: Key, id: RequestId) {
-        let place = self.matching_shard(0).with(Path::Main, |shard| shard.matching.post(key, id));
-        // SAFETY: a receive that was taken out of a matching shard belongs to the thread that took it, and a
-        // posted one belongs to the critical section that this thread is in.
-        unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
-        request::set_vni(id, self.index as u32);
     }
 }
 

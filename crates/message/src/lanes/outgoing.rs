@@ -4,7 +4,7 @@ use crate::context::used::{self, VniSet};
 use crate::request::{self, OutOfRequests, RequestId};
 use crate::spread::{CLOSED, MARKS, SPREAD, STAMPS, SpreadOut, WISHED, stamp};
 use crate::vni::backlog::Queued;
-use crate::vni::channel::Peer;
+use crate::vni::channel::{Channel, Peer};
 use crate::vni::send::fill;
 use crate::vni::task::Task;
 use crate::vni::{SendArgs, Vni, wire};
@@ -99,8 +99,7 @@ impl Vni {
         let by = &home.vnis()[lane as usize];
         let Some(way) = by.peer_apart(peer) else { return Err((args, request)) };
         if args.is_eager() && out.spill.is_empty() {
-            let send =
-                |channel: &mut crate::vni::channel::Channel<_>| to.has(SPREAD) && channel.send_stamped(&args);
+            let send = |channel: &mut Channel<_>| to.has(SPREAD) && channel.send_stamped(&args);
             if way.channel.section().with_lock(Path::Main, send) {
                 return Ok(Ok(None));
             }

@@ -159,7 +159,7 @@ fn in_turns(rule: SpreadRule, len: usize, exact: u32, count: u32, source: i32, a
     }
 }
 
-/// What came before the messages were spread, and is not received when they are gathered again, comes first.
+/// Messages that were sent together come before those that were spread, also if both are gathered.
 #[test]
 fn messages_that_were_together_keep_their_order() {
     let [sender, receiver] = ranks(SpreadRule::Contended);

@@ -3,7 +3,7 @@
 //! Each operation checks within the critical section that its messages are still on this VNI.
 
 use crate::matching::Key;
-use crate::request::{self, OutOfRequests, RequestId, Stage};
+use crate::request::{self, OutOfRequests, RequestId};
 use crate::vni::core::Core;
 use crate::vni::interface::VniState;
 use crate::vni::{Message, SendArgs, Vni};
@@ -99,29 +99,16 @@ impl Shard for Movable<'_> {
     }
 
     fn take_out(core: &mut Core<Whole>, messages: SelfMessages) -> Moved<Key, Message> {
-        let matching = core.matching_shard(messages.context);
-        matching.with(Path::Main, |shard| {
-            let moved = shard.matching.take_out(messages.context, messages.source);
-            let bytes = moved.unexpected.iter().map(|(_, _, message)| message.footprint()).sum();
-            shard.bytes.remove(bytes);
-            moved
-        })
+        let is_one = |key: &Key| key.context == messages.context && key.source() == messages.source;
+        core.take_out_if(|key, _| is_one(key), |key, _| is_one(key))
     }
 
-    fn post(core: &mut Core<Whole>, key: Key, id: RequestId, vni: u32) {
-        let position =
-            core.matching_shard(key.context).with(Path::Main, |shard| shard.matching.post(key, id));
-        // SAFETY: a receive that was taken out of a matching shard belongs to the thread that took it, and a
-        // posted one belongs to the critical section that this thread is in.
-        unsafe { request::in_flight(id) }.stage = Stage::Posted(position);
-        request::set_vni(id, vni);
+    fn post(core: &mut Core<Whole>, key: Key, id: RequestId, _vni: u32) {
+        core.post_moved(key, id);
     }
 
     fn keep(core: &mut Core<Whole>, key: Key, message: Message, stamp: Option<u64>) {
-        core.matching_shard(key.context).with(Path::Main, |shard| {
-            shard.bytes.add(message.footprint());
-            shard.matching.keep(key, message, stamp);
-        });
+        core.matching_shard(key.context).with(Path::Main, |shard| shard.keep_moved(key, message, stamp));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a thread has read in a ring, and another act than reading follows from (`lanes`).
+//! News that a thread reads in a ring, and acts on outside of it (`lanes`).
 
 use super::state::SpreadHome;
 use crate::matching::Key;

@@ -1,4 +1,4 @@
-//! What is special of a VNI whose messages may be spread, and of a channel.
+//! Marks of a VNI whose messages may be spread, and of a channel.
 
 use super::way::may_be_spread;
 use crate::matching::Key;
@@ -7,8 +7,7 @@ use heddle_objects::spread::Spill;
 use heddle_platform::atomic::{AtomicBool, AtomicU8, Ordering};
 use heddle_settings::SpreadRule;
 
-/// What is special of a VNI as a home, which receives ask. Written by the mover, in the home's critical
-/// section.
+/// Marks of a home, which receives read. The mover writes them, in the home's critical section.
 #[derive(Debug)]
 pub(crate) struct SpreadMarks(AtomicU8);
 
@@ -72,7 +71,7 @@ pub(crate) const STAMPS: usize = 1 << 61;
 pub(crate) const WISHED: usize = 1 << 60;
 pub(crate) const MARKS: usize = SPREAD | CLOSED | STAMPS | WISHED;
 
-/// What a thread needs that spreads messages of a home to a peer.
+/// The state of a sender that spreads messages of a home to a peer.
 #[derive(Debug, Default)]
 pub(crate) struct SpreadOut {
     /// The sends that found no room in their lanes.

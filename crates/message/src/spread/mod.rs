@@ -1,13 +1,13 @@
-//! What VNIs keep of messages that are spread over them; how these move is the subject of `lanes`.
+//! The VNIs' part of messages that are spread over them; `lanes` moves these.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `state.rs` | the receiver's states |
 //! | `way.rs` | which messages may be spread, and over which VNIs |
-//! | `marks.rs` | what is special of a VNI, and of a channel |
+//! | `marks.rs` | marks of a VNI, and of a channel |
 //! | `stamp.rs` | the clock |
 //! | `turns.rs` | when threads take turns |
-//! | `event.rs` | what a thread has read in a ring, and another act than reading follows from |
+//! | `event.rs` | news that a thread reads in a ring, and acts on outside of it |
 
 mod event;
 mod marks;

@@ -1,4 +1,4 @@
-//! Which messages are spread, and over which VNIs.
+//! The receiver's states of messages that are spread.
 
 use super::marks::SpreadMarks;
 use super::way::may_be_spread;
@@ -45,7 +45,7 @@ pub(crate) struct Held<M> {
     pub(crate) was_unexpected: bool,
 }
 
-/// What the VNIs of a process share about messages that are spread.
+/// The state of messages that are spread, which the VNIs of a process share.
 #[derive(Debug)]
 pub struct Spreading<M> {
     rule: SpreadRule,

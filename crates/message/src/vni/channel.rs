@@ -21,7 +21,7 @@ pub(crate) struct Peer<S: Rules> {
     /// The number of queued messages, and what is special of the channel (`spread`); written in the channel's
     /// critical section.
     pub backlogged: AtomicUsize,
-    /// What a thread needs that spreads messages to the peer, once one does.
+    /// The state of spread messages to the peer, once a thread spreads some.
     pub outgoing: OnceBox<SpreadOut>,
     /// How often the tags of messages change that threads send by the channel's lock.
     pub tag_changes: TagChanges,

@@ -23,6 +23,7 @@
 //! | `served_copy.rs` | copies from and to a peer's memory, which the peer makes itself |
 //! | `transfer_method.rs` | the choice of the quickest of these methods, by measurement |
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
+//! | `moved.rs` | receives and messages that move from one VNI to another |
 //! | `withdraw.rs` | cancelling sends |
 //! | `lost.rs` | the loss of a rank on another machine |
 //! | `step.rs` | one step of progress |
@@ -91,6 +92,7 @@ mod express;
 pub(crate) mod interface;
 mod lost;
 pub(crate) mod message;
+mod moved;
 mod offload;
 mod peers;
 pub(crate) mod receive;

@@ -1,4 +1,4 @@
-//! What a performance variable is.
+//! A performance variable: its name, class, and how it is read.
 
 use crate::value::{Type, Value};
 use heddle_model::counters::{self, Totals};
