@@ -11,7 +11,8 @@ is measured and subtracted. A case has several parts, and the least of them coun
 then meets the other process at an odd moment and takes a longer path.
 
 The levels `single` and `multiple` are thread levels. `unbiased` is MPI_THREAD_MULTIPLE without a bias: a small message
-then takes the lock at its second attempt. A call that does not make that attempt takes the general path and grows.
+then takes the lock at its second attempt. A call that does not make that attempt takes the general path and grows. `spread` is
+the same with messages that are spread over VNIs: a small one goes to its lane.
 
 A case fails if it takes more instructions than the table says, by more than `tolerance_percent` and two instructions. A launch
 with such a case is repeated, at most four times, and the least counts.
@@ -41,8 +42,16 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUDGET = HERE / "budget.json"
+UNBIASED = {"HEDDLE_BIAS": "none"}
 # The thread level and the environment of each level.
-LEVELS = {"single": ("single", {}), "multiple": ("multiple", {}), "unbiased": ("multiple", {"HEDDLE_BIAS": "none"})}
+LEVELS = {
+    "single": ("single", {}),
+    "multiple": ("multiple", {}),
+    "unbiased": ("multiple", UNBIASED),
+    "spread": ("multiple", {**UNBIASED, "HEDDLE_SPREAD": "always"}),
+}
+# The only cases of a level, if not all.
+CASES = {"spread": ["isend", "send", "irecv_posted", "recv_unexpected", "recv_in_ring", "waitall_in_ring", "sendrecv_unexpected"]}
 # The default is two VNIs per core, and a probe polls all of them.
 SETTINGS = {"HEDDLE_VNIS": "4"}
 # How often a launch is repeated in which a case has grown.
@@ -72,15 +81,20 @@ def environment(options, settings=()):
     return {**kept, **SETTINGS, **dict(settings), **dict(setting.split("=", 1) for setting in options.env)}
 
 
-def cases_of(options, alone):
-    """The wanted cases of a launch, as calls.c names them; none means all."""
-    return [name.removeprefix(ALONE) for name in options.cases if alone or not name.startswith(ALONE)]
+def cases_of(options, level, alone):
+    """The wanted cases of a launch, as calls.c names them; `None` means all."""
+    some = level in CASES
+    if not some and not options.cases:
+        return None
+    names = options.cases or ([] if alone else CASES[level])
+    cases = [name.removeprefix(ALONE) for name in names if alone or not name.startswith(ALONE)]
+    return [case for case in cases if not some or (case in CASES[level] and not alone)]
 
 
 def launch(options, program, level, alone, folder):
     """Runs the wanted cases at a level, without a peer or with one; returns the program's output."""
     thread_level, settings = LEVELS[level]
-    rank = [str(program), thread_level, str(folder / "told"), *cases_of(options, alone)]
+    rank = [str(program), thread_level, str(folder / "told"), *(cases_of(options, level, alone) or [])]
     counted = [
         "valgrind", "--tool=callgrind", "--quiet", "--collect-atstart=no", "--instr-atstart=no",
         "--dump-line=no", f"--callgrind-out-file={folder}/counts",
@@ -256,7 +270,7 @@ def main():
         try:
             program = compile_program(options, pathlib.Path(scratch))
             for alone, level in itertools.product([False, True], options.levels):
-                if options.cases and not cases_of(options, alone):
+                if cases_of(options, level, alone) == []:
                     continue
                 found, version = count_launch(options, program, level, alone)
                 for case, instructions in found.items():

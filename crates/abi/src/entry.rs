@@ -20,8 +20,8 @@ macro_rules! entry {
         entry! { @express $plain $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
         entry! { @express $profiled $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
     };
-    // The attempt at the lock and the general path are separate functions, so that the first attempt
-    // saves no registers for them.
+    // The other attempts and the general path are separate functions, so that the first attempt saves no
+    // registers for them.
     (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => |$attempt:ident| $express:expr, $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
@@ -33,11 +33,21 @@ macro_rules! entry {
                 }
             }
             #[inline(never)]
+            extern "C" fn on_lane($($param: $type),*) -> c_int {
+                let $attempt = heddle_p2p::Attempt::Lane;
+                match $express {
+                    Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
+                    Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, error),
+                    Err(_) => general($($param),*),
+                }
+            }
+            #[inline(never)]
             extern "C" fn by_lock($($param: $type),*) -> c_int {
                 let $attempt = heddle_p2p::Attempt::Lock;
                 match $express {
                     Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
                     Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, error),
+                    Err(heddle_p2p::Refusal::OnLane) => on_lane($($param),*),
                     Err(_) => general($($param),*),
                 }
             }
@@ -46,7 +56,7 @@ macro_rules! entry {
                 Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
                 Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, error),
                 Err(heddle_p2p::Refusal::Busy) => by_lock($($param),*),
-                Err(heddle_p2p::Refusal::Unfit) => general($($param),*),
+                Err(_) => general($($param),*),
             }
         }
     };

@@ -187,7 +187,11 @@ impl PlainReceive {
                 let (key, route) = self.key(comm)?;
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
-                comm.context().default_vni().receive_express(attempt, &key, buffer, self.comm, route)
+                let vni = comm.context().default_vni();
+                if attempt == Attempt::Lane {
+                    return vni.receive_express_on_lane(self.peer(comm)?, &key, buffer, self.comm);
+                }
+                vni.receive_express(attempt, &key, buffer, self.comm, route)
             },
         )
     }
@@ -209,12 +213,24 @@ impl PlainReceive {
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
                 let context = comm.context();
-                Ok((context.vni(), context.default_vni().take_express(attempt, &key, buffer, route)?))
+                let vni = context.default_vni();
+                let taken = if attempt == Attempt::Lane {
+                    vni.take_express_on_lane(self.peer(comm)?, &key, buffer)
+                } else {
+                    vni.take_express(attempt, &key, buffer, route)
+                };
+                Ok((context.vni(), taken?))
             },
         )?;
         ended_promptly(vni);
         let (source, tag) = (envelope.source(), envelope.tag());
         Ok(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
+    }
+
+    /// The world rank of the sender. Messages to oneself are not spread: then there is no such peer on lanes.
+    #[inline(always)]
+    fn peer(self, comm: &Comm) -> Express<usize> {
+        comm.peers.world_rank(self.source as usize).ok_or(Refusal::Unfit)
     }
 
     /// Returns true if the arguments are valid and of the kind that the express path serves.

@@ -33,6 +33,7 @@ pub(super) fn in_way(
         Err(Refusal::Busy) => express(Attempt::Lock),
         tried => tried,
     };
+    let tried = if matches!(tried, Err(Refusal::OnLane)) { express(Attempt::Lane) } else { tried };
     taken.borrow_mut().entry(name).or_default()[usize::from(tried.is_err())] += 1;
     tried.map_or_else(|_| code(general()), code)
 }

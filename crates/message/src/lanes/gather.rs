@@ -21,10 +21,11 @@ pub(super) fn gather(home: &HomeAndLanes<'_>) {
     }
     let mut has_lanes = false;
     home.vni().whole().with_lock(Path::Main, |core| {
-        home.marks().set_gathered();
-        counters::count(CountedEvent::VniGathered, 1);
         let peers = home.peers(From::Spread);
+        // First of all: a thread that receives on a lane must not overtake what is held from then on.
         peers.iter().for_each(|peer| home.set_from(*peer, From::Swept));
+        home.vni().spreading.gather(home);
+        counters::count(CountedEvent::VniGathered, 1);
         core.matching_shard(0).with(Path::Main, |shard| shard.matching.watch(false));
         // A peer may have sent to lanes, and this rank has not read its notice yet: that moves when it is
         // read.

@@ -48,6 +48,7 @@
 //! |---|---|
 //! | `home.rs` | a home and its lanes |
 //! | `outgoing.rs` | the sender |
+//! | `express.rs` | small messages, with few instructions |
 //! | `incoming.rs` | the receiver, until the first wildcard |
 //! | `gather.rs` | the receiver, from the first wildcard on |
 //! | `act.rs` | acts on what a thread has read in a ring |
@@ -55,6 +56,7 @@
 //! The states, the clock and the marks, which the VNIs use as well, are in `spread`.
 
 mod act;
+mod express;
 mod gather;
 mod home;
 mod incoming;

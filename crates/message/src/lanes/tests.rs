@@ -4,7 +4,7 @@
 use super::begin;
 use crate::buffer::Buffer;
 use crate::matching::Key;
-use crate::request::{self, RequestId, RequestKind};
+use crate::request::{self, Found, RequestId, RequestKind};
 use crate::spread::Spreading;
 use crate::vni::{INLINE_BYTES, SendArgs, Vni, eager_header};
 use heddle_bootstrap::JobControl;
@@ -68,7 +68,7 @@ fn send(vnis: &[Vni], number: u32, len: usize) -> Option<RequestId> {
             match sent {
                 Ok(()) => return None,
                 Err(Refusal::Busy) => {}
-                Err(Refusal::Unfit) => break,
+                Err(Refusal::Unfit | Refusal::OnLane) => break,
             }
         }
     }
@@ -96,6 +96,11 @@ impl Posted {
         Posted(id, data)
     }
 
+    fn of(handle: usize, data: &'static [u8]) -> Posted {
+        let Ok(Found::Slot(id)) = request::find(handle) else { panic!("the handle of a request") };
+        Posted(id, data)
+    }
+
     /// The number of the message.
     fn wait(self, vnis: &[Vni]) -> u32 {
         while !request::is_complete(self.0) {
@@ -103,8 +108,41 @@ impl Posted {
         }
         let (outcome, _) = request::consume(self.0).expect("no other thread took it");
         assert_eq!(outcome.error, None);
-        u32::from_ne_bytes(std::array::from_fn(|at| self.1[at]))
+        number_in(self.1)
     }
+}
+
+/// Receives from rank 0 by the express path, if it takes the message: in a blocking call, or by a request;
+/// otherwise, or if `way` is neither, by the general one.
+fn receive_by_tag(vnis: &[Vni], tag: i32, len: usize, way: u32) -> u32 {
+    let data: &'static mut [u8] = Box::leak(vec![0; len].into_boxed_slice());
+    // SAFETY: the bytes are never freed.
+    let buffer = unsafe { Buffer::bytes(data.as_mut_ptr(), len) };
+    let (home, key) = (&vnis[HOME], Key::new(CONTEXT, 0, tag));
+    match way {
+        0 => {
+            let on_lane = || home.take_express_on_lane(0, &key, buffer);
+            let taken = home.take_express(Attempt::Lock, &key, buffer, None).or_else(|_| on_lane());
+            if let Ok((envelope, bytes)) = taken {
+                assert_eq!((envelope.source(), envelope.tag(), bytes), (0, tag, len));
+                return number_in(data);
+            }
+        }
+        1 => {
+            let on_lane = || home.receive_express_on_lane(0, &key, buffer, 0);
+            let posted = home.receive_express(Attempt::Lock, &key, buffer, 0, None).or_else(|_| on_lane());
+            if let Ok(handle) = posted {
+                return Posted::of(handle, data).wait(vnis);
+            }
+        }
+        _ => {}
+    }
+    Posted::new(vnis, 0, tag, len).wait(vnis)
+}
+
+/// The number of the message with this data.
+fn number_in(data: &[u8]) -> u32 {
+    u32::from_ne_bytes(std::array::from_fn(|at| data[at]))
 }
 
 /// Threads of rank 0 send `count` messages by turns. Rank 1 receives the first `exact` by their tags, and the
@@ -134,7 +172,7 @@ fn in_turns(rule: SpreadRule, len: usize, exact: u32, count: u32, source: i32, a
         }
         for tag in 0..THREADS {
             for number in (tag..exact).step_by(THREADS as usize) {
-                let got = Posted::new(receiver, 0, tag as i32, len).wait(receiver);
+                let got = receive_by_tag(receiver, tag as i32, len, number % 3);
                 assert_eq!(got, number, "by tag: {rule:?}, {len} bytes");
             }
         }
@@ -178,18 +216,72 @@ fn messages_that_were_together_keep_their_order() {
     }
 }
 
+fn send_express_on_lane(vnis: &[Vni], number: u32, tag: i32, len: usize) -> Result<(), Refusal> {
+    let to = vnis[HOME].peer_apart(1).expect("its channel");
+    let data: &mut [u8; INLINE_BYTES] = Box::leak(Box::new([0; INLINE_BYTES]));
+    data[..4].copy_from_slice(&number.to_ne_bytes());
+    let header = eager_header(CONTEXT, 0, tag);
+    // SAFETY: the bytes are never freed.
+    unsafe { vnis[HOME].send_express_on_lane((to, 1), &header, data.as_ptr(), len) }
+}
+
+/// Small messages take the express path on their lanes, from the notice of the sender on until the first
+/// wildcard.
+#[test]
+fn the_express_path_goes_on_lanes_while_messages_are_spread() {
+    const TAG: i32 = 1;
+    let [sender, receiver] = ranks(SpreadRule::Always);
+    let key = Key::new(CONTEXT, 0, TAG);
+    let bytes: &'static mut [u8] = Box::leak(Box::new([0; 8]));
+    // SAFETY: the bytes are never freed.
+    let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), 4) };
+    let send = |number, len| send_express_on_lane(sender, number, TAG, len);
+    let take = || receiver[HOME].take_express_on_lane(0, &key, buffer).map(|_| number_in(bytes));
+
+    assert_eq!(send(0, 4), Err(Refusal::Unfit), "they are not spread yet");
+    assert_eq!(send_with_tag(sender, 0, TAG), None, "there is room");
+    assert_eq!(send(1, 4), Ok(()));
+    assert_eq!(take(), Err(Refusal::Unfit), "the receiver has not read the notice");
+    (0..10).for_each(|_| poll(receiver));
+    // From then on the thread has requests at hand.
+    assert_eq!(Posted::new(receiver, 0, TAG, 4).wait(receiver), 0);
+    assert_eq!(take(), Ok(1), "it was unexpected");
+    assert_eq!(take(), Err(Refusal::Unfit), "there is none");
+    assert_eq!(send(2, 4), Ok(()));
+    assert_eq!(take(), Ok(2), "from the ring");
+
+    assert_eq!(send(3, INLINE_BYTES), Err(Refusal::Unfit), "with its stamp it is too long for a slot");
+    assert_eq!(send(3, 8), Ok(()));
+    assert_eq!(take(), Err(Refusal::Unfit), "it is too long for the buffer");
+    let data: &'static mut [u8] = Box::leak(Box::new([0; 8]));
+    // SAFETY: the bytes are never freed.
+    let room = unsafe { Buffer::bytes(data.as_mut_ptr(), 8) };
+    let handle = receiver[HOME].receive_express_on_lane(0, &key, room, 0).expect("a request");
+    assert_eq!(Posted::of(handle, data).wait(receiver), 3);
+
+    assert_eq!(send(4, 4), Ok(()));
+    assert_eq!(Posted::new(receiver, MPI_ANY_SOURCE, MPI_ANY_TAG, 4).wait(receiver), 4);
+    assert_eq!(send(5, 4), Ok(()), "the sender has not heard of the wildcard");
+    assert_eq!(take(), Err(Refusal::Unfit), "it comes home");
+    (0..10).for_each(|_| poll(sender));
+    assert_eq!(send(6, 4), Err(Refusal::Unfit), "it has heard");
+    assert_eq!(Posted::new(receiver, 0, TAG, 4).wait(receiver), 5);
+}
+
 /// A sender fills one lane, and then uses another one. It goes on before the receiver looks, or afterwards.
 fn full_lane_then_another(exact: u32) {
     let [sender, receiver] = ranks(SpreadRule::Always);
-    let (mut count, mut waiting) = (0, Vec::new());
+    assert_eq!(send_with_tag(sender, 0, 1), None, "there is room");
+    let (mut count, mut waiting) = (1, Vec::new());
     // The last ones of tag 0 wait for room, so the last one of all, of tag 1, does.
     while waiting.len() < 3 {
         waiting.extend(send_with_tag(sender, count, 0));
         count += 1;
     }
+    assert_eq!(send_express_on_lane(sender, count, 1, 4), Err(Refusal::Unfit), "it would go past them");
     waiting.push(send_with_tag(sender, count, 1).expect("it waits behind those of the other lane"));
     for number in 0..=count {
-        let tag = if number < exact { 0 } else { MPI_ANY_TAG };
+        let tag = if number < exact { i32::from(number == 0) } else { MPI_ANY_TAG };
         let posted = Posted::new(receiver, 0, tag, 4);
         while !request::is_complete(posted.0) {
             poll(sender);

@@ -5,7 +5,7 @@ use super::way::may_be_spread;
 use crate::mapping::default_vni;
 use crate::matching::Key;
 use heddle_objects::spread::Stamped;
-use heddle_platform::atomic::{AtomicU8, AtomicUsize, Ordering};
+use heddle_platform::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use heddle_settings::SpreadRule;
 use heddle_sync::CachePadded;
 use heddle_transport::Fabric;
@@ -49,13 +49,15 @@ pub(crate) struct Held<M> {
 #[derive(Debug)]
 pub struct Spreading<M> {
     rule: SpreadRule,
+    /// There was a wildcard on some home. Set before that home's mark, and so before the lanes are swept.
+    is_any_gathered: AtomicBool,
     homes: Box<[CachePadded<Home<M>>]>,
 }
 
 impl<M> Spreading<M> {
     /// Messages that are never spread.
     pub fn never() -> Spreading<M> {
-        Spreading { rule: SpreadRule::Never, homes: Box::default() }
+        Spreading::over(SpreadRule::Never, Box::default())
     }
 
     /// Messages that are spread by a rule, if that is possible: among processes of one machine, if it has a
@@ -74,7 +76,11 @@ impl<M> Spreading<M> {
                 offers: OnceLock::new(),
             })
         };
-        Spreading { rule, homes: (0..fabric.vnis()).map(|_| home()).collect() }
+        Spreading::over(rule, (0..fabric.vnis()).map(|_| home()).collect())
+    }
+
+    fn over(rule: SpreadRule, homes: Box<[CachePadded<Home<M>>]>) -> Spreading<M> {
+        Spreading { rule, is_any_gathered: AtomicBool::new(false), homes }
     }
 
     /// The rule.
@@ -103,6 +109,20 @@ impl<M> Spreading<M> {
     /// The count of rendezvous offers of a VNI.
     pub(crate) fn offers_of(&self, vni: usize) -> Option<&AtomicUsize> {
         self.home(vni)?.offers.get().map(|offers| &**offers)
+    }
+
+    /// Notes that a home is gathered from now on. Called by the mover, in the home's critical section.
+    pub(crate) fn gather(&self, home: &Home<M>) {
+        self.is_any_gathered.store(true, Ordering::Relaxed);
+        home.marks.set_gathered();
+    }
+
+    /// Returns true if a message with a stamp may have to be [held](Self::hold).
+    #[inline(always)]
+    pub(crate) fn may_hold(&self) -> bool {
+        // Relaxed: the critical section of the lane orders it. Before the mover has swept the lane there, a
+        // message may go to the lane as well.
+        self.is_any_gathered.load(Ordering::Relaxed)
     }
 
     /// Holds a message with a stamp that a peer has sent on VNI `vni`, instead of matching it there, and

@@ -11,7 +11,7 @@ use super::{trace, wire};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use heddle_model::{Path, SectionOf, Whole};
-use heddle_transport::{Envelope, Offered};
+use heddle_transport::{Envelope, Incoming, Offered};
 use std::cell::Cell;
 
 /// The result of a poll for a direct receive.
@@ -31,6 +31,17 @@ impl Core<Whole> {
     /// Polls once for a message that a blocking receive may take from the ring.
     #[inline(always)]
     pub(crate) fn receive_directly(&self, key: Key, buffer: Buffer) -> Direct {
+        self.receive_eager::<false>(key, buffer)
+    }
+
+    /// Does the same for a message that has a stamp.
+    #[inline]
+    pub(crate) fn receive_stamped_directly(&self, key: Key, buffer: Buffer) -> Direct {
+        self.receive_eager::<true>(key, buffer)
+    }
+
+    #[inline(always)]
+    fn receive_eager<const STAMPED: bool>(&self, key: Key, buffer: Buffer) -> Direct {
         if !self.is_idle(key.context) {
             return Direct::Ordinary;
         }
@@ -44,6 +55,11 @@ impl Core<Whole> {
                     |message| {
                         let header = &message.header;
                         let exact = Key { context: header.context, envelope: header.envelope };
+                        if STAMPED {
+                            let bytes = receive_stamped(message, &key, buffer);
+                            received.set((header.envelope, bytes.unwrap_or(0)));
+                            return bytes.is_some();
+                        }
                         if header.kind != wire::EAGER || !key.wants(&exact) || message.len() > buffer.len() {
                             return false;
                         }
@@ -73,6 +89,22 @@ impl Core<Whole> {
             && !self.is_pending()
             && !trace::is_matching_observed()
     }
+}
+
+/// Copies the data of a message with a stamp to the buffer, if it is the wanted one and fits. Returns its
+/// number of bytes.
+#[inline]
+fn receive_stamped(message: &Incoming, key: &Key, buffer: Buffer) -> Option<usize> {
+    let exact = Key { context: message.header.context, envelope: message.header.envelope };
+    if message.header.kind != wire::STAMPED_EAGER || !key.wants(&exact) {
+        return None;
+    }
+    let (_, data) = wire::stamped(message)?;
+    if data.len() > buffer.len() {
+        return None;
+    }
+    buffer.write(0, data);
+    Some(data.len())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use heddle_transport::{Envelope, Header};
 impl Vni {
     /// Runs `operation` on the core by the shortcut.
     #[inline(always)]
-    fn by_shortcut<R>(
+    pub(crate) fn by_shortcut<R>(
         &self,
         attempt: Attempt,
         path: Path,
@@ -67,6 +67,7 @@ impl Vni {
             Attempt::Bias => Err(Refusal::Busy),
             // SAFETY: the caller's promise.
             Attempt::Lock => unsafe { self.send_express_enclosed(peer, header, from, len) },
+            Attempt::Lane => Err(Refusal::Unfit),
         }
     }
 
@@ -88,7 +89,8 @@ impl Vni {
         len: usize,
     ) -> Result<(), Refusal> {
         if to.is_spread() {
-            return Err(Refusal::Unfit);
+            // SAFETY: the caller's promise.
+            return unsafe { self.send_express_on_lane((to, peer), header, from, len) };
         }
         let tags_change = to.channel.section().with_shortcut(Attempt::Lock, Path::Main, |channel| {
             // SAFETY: the caller's promise.
@@ -218,7 +220,7 @@ impl Vni {
         route: Option<Route<'_>>,
     ) -> Result<usize, Refusal> {
         if self.leaves_to_lanes(attempt) {
-            return Err(Refusal::Unfit);
+            return Err(Refusal::OnLane);
         }
         self.by_shortcut(
             attempt,
@@ -245,7 +247,7 @@ impl Vni {
         route: Option<Route<'_>>,
     ) -> Result<(Envelope, usize), Refusal> {
         if self.leaves_to_lanes(attempt) {
-            return Err(Refusal::Unfit);
+            return Err(Refusal::OnLane);
         }
         self.by_shortcut(
             attempt,
@@ -342,7 +344,7 @@ impl Core<Whole> {
 
     /// Does the same as [`Vni::receive_express`], within the critical section.
     #[inline(always)]
-    fn receive_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<usize> {
+    pub(crate) fn receive_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<usize> {
         let has_unexpected = self.shard().with(
             Path::Main,
             #[inline(always)]
@@ -381,6 +383,28 @@ impl Core<Whole> {
     /// Does the same as [`Vni::take_express`], within the critical section.
     #[inline(always)]
     fn take_express(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
+        self.take_or(
+            key,
+            buffer,
+            #[inline(always)]
+            || self.receive_directly(*key, buffer),
+        )
+    }
+
+    /// Does the same for a message with a stamp.
+    #[inline]
+    pub(crate) fn take_express_stamped(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
+        self.take_or(key, buffer, || self.receive_stamped_directly(*key, buffer))
+    }
+
+    /// Takes the message from the unexpected ones, or receives it by `directly` if there are none.
+    #[inline(always)]
+    fn take_or(
+        &self,
+        key: &Key,
+        buffer: Buffer,
+        directly: impl FnOnce() -> Direct,
+    ) -> Option<(Envelope, usize)> {
         let has_unexpected = self.shard().with(
             Path::Main,
             #[inline(always)]
@@ -389,7 +413,7 @@ impl Core<Whole> {
         if has_unexpected {
             return self.take_unexpected(key, buffer);
         }
-        match self.receive_directly(*key, buffer) {
+        match directly() {
             Direct::Received(envelope, bytes) => Some((envelope, bytes)),
             Direct::Nothing | Direct::Ordinary => None,
         }

@@ -24,13 +24,29 @@ impl<S: Rules> Core<S> {
         if message.header.kind != wire::EAGER {
             // A copy: a message that is passed on lies in memory, and one that is not stays in registers.
             let message = *message;
-            return self.protocol_message_arrives(peer, &message);
+            return match message.header.kind {
+                wire::STAMPED_EAGER => self.stamped_message_arrives(peer, &message),
+                _ => self.protocol_message_arrives(peer, &message),
+            };
         }
         let payload = message.payload();
         let stored = move || eager_message(peer, payload);
         if let Some((id, key)) = self.match_or_store(&message.header, stored) {
             trace::matched(&key, move || payload.len() as u64, false);
             self.deliver(id, &key, payload);
+        }
+    }
+
+    /// Handles an eager message that has a stamp.
+    #[inline(never)]
+    fn stamped_message_arrives(&self, peer: usize, message: &Incoming) {
+        let Some((stamp, data)) = wire::stamped(message).filter(|_| self.fabric.is_local(peer)) else {
+            self.fabric.refuse(peer, Garbage::Form { kind: message.header.kind, len: message.len() })
+        };
+        let stored = || eager_message(peer, data);
+        if let Some((id, key)) = self.match_maybe_stamped(&message.header, peer, Some(stamp), stored) {
+            trace::matched(&key, || data.len() as u64, false);
+            self.deliver(id, &key, data);
         }
     }
 
@@ -59,15 +75,6 @@ impl<S: Rules> Core<S> {
                 if let Some((id, key)) = self.match_maybe_stamped(header, peer, stamp, stored) {
                     trace::matched(&key, || rts.len, false);
                     self.fetch(id, &key, peer, rts);
-                }
-            }
-            wire::STAMPED_EAGER => {
-                self.check_form(peer, message);
-                let (stamp, data) = wire::stamped(message);
-                let stored = || eager_message(peer, data);
-                if let Some((id, key)) = self.match_maybe_stamped(header, peer, Some(stamp), stored) {
-                    trace::matched(&key, || data.len() as u64, false);
-                    self.deliver(id, &key, data);
                 }
             }
             wire::SPREAD..=wire::UNSTAMPED => {
@@ -142,6 +149,7 @@ impl<S: Rules> Core<S> {
 
     /// Does the same as [`match_or_store`](Self::match_or_store) for a message that may have a stamp, which
     /// may be held instead.
+    #[inline]
     fn match_maybe_stamped(
         &self,
         header: &Header,
@@ -151,7 +159,9 @@ impl<S: Rules> Core<S> {
     ) -> Option<(RequestId, Key)> {
         let Some(stamp) = stamp else { return self.match_or_store(header, stored) };
         let key = Key { context: header.context, envelope: header.envelope };
-        if let Some(home) = self.spreading.hold(self.index, (stamp, key), &stored, peer) {
+        if self.spreading.may_hold()
+            && let Some(home) = self.spreading.hold(self.index, (stamp, key), &stored, peer)
+        {
             self.note_spread_event(SpreadEvent::Held(home));
             return None;
         }

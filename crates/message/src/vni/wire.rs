@@ -103,14 +103,15 @@ pub(crate) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
     bytes
 }
 
-/// The stamp and the data of a `STAMPED_EAGER`.
-pub(crate) fn stamped(message: &Incoming) -> (u64, &[u8]) {
+/// The stamp and the data of a `STAMPED_EAGER`, if it has its form.
+#[inline]
+pub(crate) fn stamped(message: &Incoming) -> Option<(u64, &[u8])> {
     if message.has_extra() {
         let [stamp, ..] = from_bytes(&message.extra());
-        return (stamp, message.payload());
+        return Some((stamp, message.payload()));
     }
-    let (stamp, data) = message.payload().split_at(STAMP_BYTES);
-    (u64::from_ne_bytes(std::array::from_fn(|at| stamp[at])), data)
+    let (stamp, data) = message.payload().split_first_chunk()?;
+    Some((u64::from_ne_bytes(*stamp), data))
 }
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Words {

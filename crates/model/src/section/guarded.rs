@@ -33,6 +33,8 @@ pub enum Refusal {
     Busy,
     /// The call needs the general path.
     Unfit,
+    /// The message is not on the VNI that its communicator names; an attempt on its lane may succeed.
+    OnLane,
 }
 
 /// The condition under which a thread may enter with a few plain instructions.
@@ -66,6 +68,8 @@ pub enum Attempt {
     Bias,
     /// An attempt at the lock: it succeeds if the lock is free.
     Lock,
+    /// Both attempts, on the lane of a message that is spread over VNIs.
+    Lane,
 }
 
 /// The state, and how threads reach it.

@@ -56,8 +56,8 @@ pub(crate) fn express_sendrecv(
             status.report(&outcome);
             return Ok(Ok(()));
         }
-        Err(Refusal::Busy) => return Err(Refusal::Busy),
         Err(Refusal::Unfit) => {}
+        Err(other) => return Err(other),
     }
     // An error must be found before anything is sent.
     if !receive.is_valid() {
@@ -66,7 +66,12 @@ pub(crate) fn express_sendrecv(
     // SAFETY: the program promises that the data is there.
     unsafe { send.send(attempt) }?;
     // SAFETY: the program promises that there is room for the data.
-    match unsafe { receive.take(attempt) } {
+    let mut taken = unsafe { receive.take(attempt) };
+    if attempt == Attempt::Lock && matches!(taken, Err(Refusal::OnLane)) {
+        // SAFETY: the same.
+        taken = unsafe { receive.take(Attempt::Lane) };
+    }
+    match taken {
         Ok(outcome) => {
             status.report(&outcome);
             Ok(Ok(()))

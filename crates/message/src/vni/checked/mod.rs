@@ -27,9 +27,6 @@ impl<S: Rules> Core<S> {
                 (message.header.aux == wire::STAMPED) == self.fabric.is_local(peer)
             }
             wire::RTS if message.header.aux == wire::STAMPED => false,
-            wire::STAMPED_EAGER => {
-                self.fabric.is_local(peer) && (message.has_extra() || len >= wire::STAMP_BYTES)
-            }
             wire::SPREAD..=wire::UNSTAMPED if !self.fabric.is_local(peer) => false,
             // This process says it to itself.
             wire::FETCHED => peer == self.rank,

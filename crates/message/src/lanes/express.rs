@@ -1,0 +1,155 @@
+//! The express path of messages that are spread: the same steps as at home, on the lane.
+//!
+//! The first attempt at home has refused by then, and the second one comes here. A lane is mostly one
+//! thread's, so its locks are mostly biased to the caller.
+
+use crate::buffer::{Buffer, copy_small};
+use crate::matching::Key;
+use crate::spread::{From, SPREAD, stamp};
+use crate::vni::channel::{Channel, Peer};
+use crate::vni::core::Core;
+use crate::vni::{Vni, wire};
+use heddle_model::{Attempt, Path, Refusal, Whole};
+use heddle_transport::{Envelope, Header, INLINE_BYTES, Outbox};
+
+impl Vni {
+    /// Does the same as [`send_express`](Vni::send_express) on the lane of the message, where `to` is the
+    /// peer's channel on this home.
+    ///
+    /// # Errors
+    /// The same.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(never)]
+    pub(crate) unsafe fn send_express_on_lane(
+        &self,
+        (to, peer): (&Peer<Whole>, usize),
+        header: &Header,
+        from: *const u8,
+        len: usize,
+    ) -> Result<(), Refusal> {
+        let home = self.home().ok_or(Refusal::Unfit)?;
+        let lane = &home.vnis()[home.lane(header.envelope.tag()) as usize];
+        let way = lane.peer_apart(peer).ok_or(Refusal::Unfit)?;
+        if len + wire::STAMP_BYTES > INLINE_BYTES || !to.is_spill_empty() {
+            return Err(Refusal::Unfit);
+        }
+        let header = Header { kind: wire::STAMPED_EAGER, ..*header };
+        either(
+            #[inline(always)]
+            |attempt| {
+                way.channel.section().with_shortcut(
+                    attempt,
+                    Path::Main,
+                    #[inline(always)]
+                    |channel| {
+                        // SAFETY: the caller's promise.
+                        let mut send = || unsafe { channel.send_stamped_express(&header, from, len) };
+                        (to.has(SPREAD) && send()).then_some(())
+                    },
+                )
+            },
+        )
+    }
+
+    /// Does the same as [`receive_express`](Vni::receive_express) on the lane of the message, which comes from
+    /// `peer`.
+    ///
+    /// # Errors
+    /// The same.
+    #[inline]
+    pub fn receive_express_on_lane(
+        &self,
+        peer: usize,
+        key: &Key,
+        buffer: Buffer,
+        comm: usize,
+    ) -> Result<usize, Refusal> {
+        self.on_lane(
+            peer,
+            key,
+            #[inline(always)]
+            |core| core.receive_express(key, buffer, comm),
+        )
+    }
+
+    /// Does the same as [`take_express`](Vni::take_express) on the lane of the message, which comes from
+    /// `peer`.
+    ///
+    /// # Errors
+    /// The same.
+    #[inline]
+    pub fn take_express_on_lane(
+        &self,
+        peer: usize,
+        key: &Key,
+        buffer: Buffer,
+    ) -> Result<(Envelope, usize), Refusal> {
+        self.on_lane(
+            peer,
+            key,
+            #[inline(always)]
+            |core| core.take_express_stamped(key, buffer),
+        )
+    }
+
+    /// Runs an operation on the lane of a message that comes from a peer, if its messages are matched on
+    /// lanes.
+    #[inline(always)]
+    fn on_lane<R>(
+        &self,
+        peer: usize,
+        key: &Key,
+        operation: impl Fn(&mut Core<Whole>) -> Option<R>,
+    ) -> Result<R, Refusal> {
+        let home = self.home().ok_or(Refusal::Unfit)?;
+        let lane = &home.vnis()[home.lane(key.tag()) as usize];
+        either(
+            #[inline(always)]
+            |attempt| {
+                lane.by_shortcut(
+                    attempt,
+                    Path::Main,
+                    #[inline(always)]
+                    |core| {
+                        // The mover goes through this critical section once it has changed the state.
+                        if home.from(peer) == From::Spread { operation(core) } else { None }
+                    },
+                )
+            },
+        )
+    }
+}
+
+impl Channel<Outbox> {
+    /// Does the same as [`send_express`](Self::send_express), with a stamp before the data, for which there
+    /// is room.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` are valid for reads.
+    #[inline(always)]
+    unsafe fn send_stamped_express(&mut self, header: &Header, from: *const u8, len: usize) -> bool {
+        self.backlog.is_empty()
+            && self.ring.send_promptly(
+                header,
+                wire::STAMP_BYTES + len,
+                #[inline(always)]
+                |to| {
+                    // SAFETY: a slot has room for `INLINE_BYTES`, which stamp and data are at most.
+                    unsafe { to.cast::<u64>().write_unaligned(stamp::now()) };
+                    // SAFETY: the same; the caller promises the source.
+                    unsafe { copy_small(from, to.add(wire::STAMP_BYTES), len) };
+                },
+            )
+    }
+}
+
+/// Makes both attempts.
+#[inline(always)]
+fn either<R>(attempt: impl Fn(Attempt) -> Result<R, Refusal>) -> Result<R, Refusal> {
+    match attempt(Attempt::Bias) {
+        Err(Refusal::Busy) => attempt(Attempt::Lock),
+        done => done,
+    }
+}
