@@ -53,8 +53,8 @@ impl Vni {
         )
     }
 
-    /// Does the same as [`receive_express`](Vni::receive_express) on the lane of the message, which comes from
-    /// `peer`.
+    /// Does the same as [`receive_express`](Vni::receive_express) on the lane of the message, which comes
+    /// from `peer`.
     ///
     /// # Errors
     /// The same.
@@ -138,8 +138,10 @@ impl Channel<Outbox> {
                 |to| {
                     // SAFETY: a slot has room for `INLINE_BYTES`, which stamp and data are at most.
                     unsafe { to.cast::<u64>().write_unaligned(stamp::now()) };
-                    // SAFETY: the same; the caller promises the source.
-                    unsafe { copy_small(from, to.add(wire::STAMP_BYTES), len) };
+                    // SAFETY: the same.
+                    let to = unsafe { to.add(wire::STAMP_BYTES) };
+                    // SAFETY: the caller promises the source; the slot has room for the data, too.
+                    unsafe { copy_small(from, to, len) };
                 },
             )
     }
