@@ -53,7 +53,8 @@ pub fn recv_with<R>(
     let key = Key::new(comm.context().id(plane), source, tag);
     let vni = comm.vni_wanted(domain, &key)?;
     if !comm.context().wants_self_messages(&key)
-        && let Some((envelope, bytes)) = domain.receive_directly(vni, key, buffer)
+        && let Some((envelope, bytes)) =
+            domain.receive_directly(vni, key, buffer, || comm.peers.world_rank(source as usize))
     {
         let (source, tag) = (envelope.source(), envelope.tag());
         return Ok(read(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));

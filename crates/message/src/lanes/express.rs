@@ -5,11 +5,12 @@
 
 use crate::buffer::{Buffer, copy_small};
 use crate::matching::Key;
-use crate::spread::{From, SPREAD, stamp};
+use crate::spread::{From, SPREAD, may_be_spread, stamp};
 use crate::vni::channel::{Channel, Peer};
 use crate::vni::core::Core;
-use crate::vni::{Vni, wire};
-use heddle_model::{Attempt, Path, Refusal, Whole};
+use crate::vni::interface::{VniState, poll_directly};
+use crate::vni::{Direct, Vni, wire};
+use heddle_model::{Attempt, Path, ProgressEntry, Refusal, Whole};
 use heddle_transport::{Envelope, Header, INLINE_BYTES, Outbox};
 
 impl Vni {
@@ -30,11 +31,11 @@ impl Vni {
         len: usize,
     ) -> Result<(), Refusal> {
         let home = self.home().ok_or(Refusal::Unfit)?;
-        let lane = &home.vnis()[home.lane(header.envelope.tag()) as usize];
-        let way = lane.peer_apart(peer).ok_or(Refusal::Unfit)?;
         if len + wire::STAMP_BYTES > INLINE_BYTES || !to.is_spill_empty() {
             return Err(Refusal::Unfit);
         }
+        let lane = home.lane(header.envelope.tag());
+        let way = lane.peer_apart(peer).ok_or(Refusal::Unfit)?;
         let header = Header { kind: wire::STAMPED_EAGER, ..*header };
         either(
             #[inline(always)]
@@ -94,6 +95,43 @@ impl Vni {
         )
     }
 
+    /// The lane of a message that comes from `peer`, if its messages are matched on lanes.
+    #[inline]
+    pub fn lane_from(&self, peer: usize, key: &Key) -> Option<&'static Vni> {
+        if key.shape() != 0 || !may_be_spread(key.context) {
+            return None;
+        }
+        let home = self.home()?;
+        home.is_spread(Some(peer)).then(|| home.lane(key.tag()))
+    }
+
+    /// Does the same as [`receive_directly`](Vni::receive_directly) on [the lane](Self::lane_from) of the
+    /// message, which comes from `peer`.
+    #[inline]
+    pub fn receive_directly_on_lane(
+        &self,
+        polls: u32,
+        (peer, lane): (usize, &Vni),
+        key: Key,
+        buffer: Buffer,
+    ) -> Direct {
+        let (Some(home), VniState::Whole(state)) = (self.home(), &lane.state) else {
+            return Direct::Ordinary;
+        };
+        if self.progress_entry == ProgressEntry::Wait {
+            return Direct::Ordinary;
+        }
+        poll_directly(
+            state,
+            polls,
+            #[inline(always)]
+            move |core| match home.from(peer) {
+                From::Spread => core.receive_stamped_directly(key, buffer),
+                _ => Direct::Ordinary,
+            },
+        )
+    }
+
     /// Runs an operation on the lane of a message that comes from a peer, if its messages are matched on
     /// lanes.
     #[inline(always)]
@@ -104,7 +142,7 @@ impl Vni {
         operation: impl Fn(&mut Core<Whole>) -> Option<R>,
     ) -> Result<R, Refusal> {
         let home = self.home().ok_or(Refusal::Unfit)?;
-        let lane = &home.vnis()[home.lane(key.tag()) as usize];
+        let lane = home.lane(key.tag());
         either(
             #[inline(always)]
             |attempt| {

@@ -1,5 +1,6 @@
 //! A home and its lanes.
 
+use crate::context::used::{self, VniSet};
 use crate::mapping::default_vni;
 use crate::spread::{From, Home, SpreadHome, lane, may_be_spread};
 use crate::vni::{Message, Vni};
@@ -61,9 +62,17 @@ impl HomeAndLanes<'_> {
         self.vnis
     }
 
-    /// The lane of a tag.
-    pub(super) fn lane(&self, tag: i32) -> u32 {
-        lane(self.number, tag, self.vnis.len())
+    /// The lane of a tag. Threads that wait elsewhere poll it as often as others from now on.
+    #[inline(always)]
+    pub(super) fn lane(&self, tag: i32) -> &'static Vni {
+        let lane = lane(self.number, tag, self.vnis.len());
+        used::mark(VniSet::one(lane));
+        &self.vnis[lane as usize]
+    }
+
+    /// Has threads that wait poll all lanes now and then.
+    pub(super) fn use_lanes(&self) {
+        used::mark_seldom(VniSet::first(self.vnis.len()));
     }
 
     /// The numbers of all lanes.

@@ -2,7 +2,6 @@
 
 use super::gather;
 use super::home::HomeAndLanes;
-use crate::context::used::{self, VniSet};
 use crate::losses;
 use crate::matching::Key;
 use crate::request::{self, RequestId};
@@ -19,7 +18,7 @@ pub(super) fn begin(vni: &Vni, peer: usize) {
     if home.from(peer) != From::Together {
         return;
     }
-    used::mark(VniSet::first(home.vnis().len()));
+    home.use_lanes();
     vni.whole().with_lock(Path::Main, |core| {
         if home.marks().is_gathered() {
             home.set_from(peer, From::Swept);
@@ -29,7 +28,7 @@ pub(super) fn begin(vni: &Vni, peer: usize) {
         }
         let mut moved = core.take_out_of(&home, peer);
         for lane in home.lanes() {
-            let is_there = |key: &Key| home.lane(key.tag()) == lane;
+            let is_there = |key: &Key| home.lane(key.tag()).number() == lane;
             let posted = moved.posted.extract_if(.., |(key, _)| is_there(key)).collect();
             let unexpected = moved.unexpected.extract_if(.., |(_, key, _)| is_there(key)).collect();
             home.vnis()[lane as usize].whole().with_lock(Path::Main, |on_lane| {
@@ -93,7 +92,7 @@ impl Vni {
         let peer = losses::sender(request::comm_word(id), &key);
         loop {
             let is_spread = home.is_spread(peer);
-            let on = if is_spread { &home.vnis()[home.lane(key.tag()) as usize] } else { self };
+            let on = if is_spread { home.lane(key.tag()) } else { self };
             let done = on.whole().with_lock(Path::Main, |core| {
                 let holds = home.is_spread(peer) == is_spread;
                 if holds {

@@ -1,6 +1,5 @@
 //! The sender: its messages leave their home for the lanes, and come back.
 
-use crate::context::used::{self, VniSet};
 use crate::request::{self, OutOfRequests, RequestId};
 use crate::spread::{CLOSED, MARKS, SPREAD, STAMPS, SpreadOut, WISHED, stamp};
 use crate::vni::backlog::Queued;
@@ -73,7 +72,7 @@ impl Vni {
         });
         if has_begun {
             // The receiver answers there.
-            used::mark(VniSet::first(home.vnis().len()));
+            home.use_lanes();
         }
     }
 
@@ -95,8 +94,7 @@ impl Vni {
             drop(out.spill.lock());
             return Err((args, request));
         }
-        let (peer, lane) = (args.peer, home.lane(args.tag));
-        let by = &home.vnis()[lane as usize];
+        let (peer, by) = (args.peer, home.lane(args.tag));
         let Some(way) = by.peer_apart(peer) else { return Err((args, request)) };
         if args.is_eager() && out.spill.is_empty() {
             let send = |channel: &mut Channel<_>| to.has(SPREAD) && channel.send_stamped(&args);
@@ -109,22 +107,22 @@ impl Vni {
             Err(error) => return Ok(Err(error)),
         };
         fill(id, args);
-        self.send_or_spill(id, peer, lane);
+        self.send_or_spill(id, peer, by);
         Ok(Ok(Some(id)))
     }
 
     /// Does the same for a request that has its arguments.
     #[cold]
-    fn send_or_spill(&self, id: RequestId, peer: usize, lane: u32) {
+    fn send_or_spill(&self, id: RequestId, peer: usize, lane: &Vni) {
         let (Some(home), Some(to)) = (self.home(), self.peer_apart(peer)) else { return };
         let mut spill = to.out().spill.lock();
         if !to.has(SPREAD) {
             drop(spill);
             return self.whole().with_lock(Path::Main, |core| core.begin_filled(id, peer));
         }
-        request::set_vni(id, lane);
+        request::set_vni(id, lane.number());
         let was_empty = spill.is_empty();
-        let sent = spill.send_or_wait(id, |id| home.vnis()[lane as usize].start_on_lane(*id, peer));
+        let sent = spill.send_or_wait(id, |id| lane.start_on_lane(*id, peer));
         drop(spill);
         if !sent && was_empty {
             self.add_task_for_others(Box::new(DrainSpill { home: home.vni(), peer }));

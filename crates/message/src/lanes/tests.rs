@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, Found, RequestId, RequestKind};
 use crate::spread::Spreading;
-use crate::vni::{INLINE_BYTES, SendArgs, Vni, eager_header};
+use crate::vni::{Direct, INLINE_BYTES, SendArgs, Vni, eager_header};
 use heddle_bootstrap::JobControl;
 use heddle_model::{Attempt, Model, Refusal};
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -247,8 +247,15 @@ fn the_express_path_goes_on_lanes_while_messages_are_spread() {
     assert_eq!(Posted::new(receiver, 0, TAG, 4).wait(receiver), 0);
     assert_eq!(take(), Ok(1), "it was unexpected");
     assert_eq!(take(), Err(Refusal::Unfit), "there is none");
-    assert_eq!(send(2, 4), Ok(()));
+    for number in [2, 3] {
+        assert_eq!(send(number, 4), Ok(()));
+    }
     assert_eq!(take(), Ok(2), "from the ring");
+    let lane = receiver[HOME].lane_from(0, &key).expect("they are spread");
+    let directly = || receiver[HOME].receive_directly_on_lane(9, (0, lane), key, buffer);
+    assert!(matches!(directly(), Direct::Received(..)));
+    assert_eq!(number_in(bytes), 3);
+    assert!(matches!(directly(), Direct::Nothing));
 
     assert_eq!(send(3, INLINE_BYTES), Err(Refusal::Unfit), "with its stamp it is too long for a slot");
     assert_eq!(send(3, 8), Ok(()));
@@ -263,6 +270,7 @@ fn the_express_path_goes_on_lanes_while_messages_are_spread() {
     assert_eq!(Posted::new(receiver, MPI_ANY_SOURCE, MPI_ANY_TAG, 4).wait(receiver), 4);
     assert_eq!(send(5, 4), Ok(()), "the sender has not heard of the wildcard");
     assert_eq!(take(), Err(Refusal::Unfit), "it comes home");
+    assert!(matches!(directly(), Direct::Ordinary));
     (0..10).for_each(|_| poll(sender));
     assert_eq!(send(6, 4), Err(Refusal::Unfit), "it has heard");
     assert_eq!(Posted::new(receiver, 0, TAG, 4).wait(receiver), 5);

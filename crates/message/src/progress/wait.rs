@@ -4,7 +4,7 @@ use super::event::{AwaitedEvent, Condition};
 use super::sleep::asleep;
 use super::{OTHERS_EVERY, fairness};
 use crate::buffer::Buffer;
-use crate::context::used;
+use crate::context::used::{self, VniSet};
 use crate::domain::{self, Domain};
 use crate::matching::Key;
 use crate::request;
@@ -91,15 +91,48 @@ impl Domain {
     }
 
     /// Receives the message of a blocking receive straight from the ring, if it comes soon and the fast path
-    /// can take it. Returns its source, tag and number of bytes. Otherwise nothing has happened.
+    /// can take it. Returns its source, tag and number of bytes. Otherwise nothing has happened. `sender`
+    /// returns the world rank of the key's source.
     #[inline(always)]
-    pub fn receive_directly(&self, vni: u32, key: Key, buffer: Buffer) -> Option<(Envelope, usize)> {
+    pub fn receive_directly(
+        &self,
+        vni: u32,
+        key: Key,
+        buffer: Buffer,
+        sender: impl FnOnce() -> Option<usize>,
+    ) -> Option<(Envelope, usize)> {
         if self.vni(vni).has_offers() || !self.is_alone(vni) {
             return None;
         }
         match self.vni(vni).receive_directly(POLLS_AT_FIRST, key, buffer) {
             Direct::Received(envelope, bytes) => {
                 ended_promptly(vni);
+                Some((envelope, bytes))
+            }
+            Direct::Ordinary if self.vni(vni).has_lanes() => {
+                self.receive_directly_on_lane(vni, sender()?, key, buffer)
+            }
+            Direct::Nothing | Direct::Ordinary => None,
+        }
+    }
+
+    /// Does the same for a message from `peer` that may be on a lane of this home.
+    #[inline(never)]
+    fn receive_directly_on_lane(
+        &self,
+        home: u32,
+        peer: usize,
+        key: Key,
+        buffer: Buffer,
+    ) -> Option<(Envelope, usize)> {
+        let home = self.vni(home);
+        let lane = home.lane_from(peer, &key)?;
+        if lane.has_offers() || !self.is_alone(lane.number()) {
+            return None;
+        }
+        match home.receive_directly_on_lane(POLLS_AT_FIRST, (peer, lane), key, buffer) {
+            Direct::Received(envelope, bytes) => {
+                ended_promptly(lane.number());
                 Some((envelope, bytes))
             }
             Direct::Nothing | Direct::Ordinary => None,
@@ -178,8 +211,8 @@ impl Domain {
     /// Makes progress on all VNIs in use but VNI `vni`.
     pub(super) fn progress_others(&self, vni: u32) -> bool {
         let (mut happened, now) = (false, clock::ticks());
-        for other in used::in_use().without(vni) {
-            happened |= self.vni(other).visit(now);
+        for other in used::due(now).without(vni) {
+            happened |= self.visit(other, now);
         }
         happened
     }
@@ -188,21 +221,29 @@ impl Domain {
     /// threads that use them may be busy elsewhere for long.
     fn progress_unattended(&self, vni: u32) -> bool {
         let (mut happened, now) = (false, clock::ticks());
-        for other in used::in_use().without(vni) {
+        for other in used::due(now).without(vni) {
             if self.attendance(other).load(Ordering::Relaxed) == 0 {
-                happened |= self.vni(other).visit(now);
+                happened |= self.visit(other, now);
             }
         }
         happened
     }
 
-    /// Polls all VNIs in use, and waits for critical sections that other threads are in. Returns true if
+    fn visit(&self, vni: u32, now: u64) -> bool {
+        let happened = self.vni(vni).visit(now);
+        if happened {
+            used::mark(VniSet::one(vni));
+        }
+        happened
+    }
+
+    /// Polls all VNIs where messages may arrive, and waits for critical sections that other threads are in. Returns true if
     /// anything happened or is left to do; if not, a message from another machine rings the doorbell from now
     /// on.
     #[cold]
     pub fn poll_everywhere(&self) -> bool {
         let mut happened = false;
-        for vni in used::in_use() {
+        for vni in used::all() {
             happened |= self.vni(vni).poll_for_certain();
         }
         happened || self.fabric().has_work_from_network()

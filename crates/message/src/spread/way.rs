@@ -10,6 +10,7 @@ pub(crate) fn may_be_spread(context: u64) -> bool {
 }
 
 /// The lane of a tag: a VNI other than the home. Threads mostly have consecutive tags.
+#[inline(always)]
 pub(crate) fn lane(home: usize, tag: i32, vnis: usize) -> u32 {
     let lanes = vnis as u32 - 1;
     let lane = home as u32 + 1 + steps(tag as u32, lanes) % lanes;

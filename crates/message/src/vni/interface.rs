@@ -36,7 +36,7 @@ pub struct Vni {
     /// All VNIs of the process, if messages may be spread over them.
     pub(crate) all: OnceLock<&'static [Vni]>,
     /// The way in which a waiting thread enters critical sections to make progress.
-    progress_entry: ProgressEntry,
+    pub(crate) progress_entry: ProgressEntry,
     /// The number of rendezvous offers of this VNI that their receivers have not fetched.
     offers: Arc<AtomicUsize>,
     /// The threads that wait on the VNI.
@@ -76,6 +76,26 @@ macro_rules! poll {
 #[inline(never)]
 pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
     operation()
+}
+
+/// Polls a VNI at most `polls` times, until `poll` sees a message.
+#[inline(always)]
+pub(crate) fn poll_directly(
+    state: &Guarded<Core<Whole>>,
+    polls: u32,
+    poll: impl Fn(&mut Core<Whole>) -> Direct + Copy + Send,
+) -> Direct {
+    let mut entered = 0;
+    for _ in 0..polls {
+        let Some(seen) = state.try_poll(poll) else { continue };
+        entered += 1;
+        if !matches!(seen, Direct::Nothing) {
+            state.count_polls(entered, matches!(seen, Direct::Received(..)));
+            return seen;
+        }
+    }
+    state.count_polls(entered, false);
+    Direct::Nothing
 }
 
 impl Vni {
@@ -132,6 +152,17 @@ impl Vni {
         };
         vni.apply_spread_rule();
         vni
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> u32 {
+        self.index as u32
+    }
+
+    /// Returns true if messages of this home may be on lanes.
+    #[inline(always)]
+    pub(crate) fn has_lanes(&self) -> bool {
+        self.spread_marks.is_elsewhere()
     }
 
     /// Returns true if receivers may wait for this process to send them data that it has offered.
@@ -295,21 +326,12 @@ impl Vni {
         if self.progress_entry == ProgressEntry::Wait || self.spread_marks.is_elsewhere() {
             return Direct::Ordinary;
         }
-        let mut entered = 0;
-        for _ in 0..polls {
-            let seen = state.try_poll(
-                #[inline(always)]
-                move |core| core.receive_directly(key, buffer),
-            );
-            let Some(seen) = seen else { continue };
-            entered += 1;
-            if !matches!(seen, Direct::Nothing) {
-                state.count_polls(entered, matches!(seen, Direct::Received(..)));
-                return seen;
-            }
-        }
-        state.count_polls(entered, false);
-        Direct::Nothing
+        poll_directly(
+            state,
+            polls,
+            #[inline(always)]
+            move |core| core.receive_directly(key, buffer),
+        )
     }
 
     /// Returns the exact key and the number of data bytes of the oldest unexpected message that a
