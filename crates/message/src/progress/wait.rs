@@ -237,9 +237,9 @@ impl Domain {
         happened
     }
 
-    /// Polls all VNIs where messages may arrive, and waits for critical sections that other threads are in. Returns true if
-    /// anything happened or is left to do; if not, a message from another machine rings the doorbell from now
-    /// on.
+    /// Polls all VNIs where messages may arrive, and waits for critical sections that other threads are in.
+    /// Returns true if anything happened or is left to do; if not, a message from another machine rings the
+    /// doorbell from now on.
     #[cold]
     pub fn poll_everywhere(&self) -> bool {
         let mut happened = false;
