@@ -33,6 +33,7 @@ impl<S: Rules> Core<S> {
             wire::SPREAD => SpreadEvent::Begun(peer),
             wire::GATHER => SpreadEvent::Wanted(peer),
             wire::GATHERED => SpreadEvent::Returned(peer),
+            wire::ASK => SpreadEvent::Asked(peer),
             _ => SpreadEvent::Released(peer),
         });
     }
@@ -43,6 +44,7 @@ impl Vni {
     #[cold]
     pub(crate) fn act_on(&self, event: SpreadEvent) {
         match event {
+            SpreadEvent::Asked(peer) => self.spread_to(peer),
             SpreadEvent::Begun(peer) => incoming::begin(self, peer),
             SpreadEvent::Wanted(peer) => outgoing::leave_lanes(self, peer),
             SpreadEvent::Returned(peer) => gather::end(self, peer),

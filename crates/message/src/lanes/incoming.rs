@@ -5,9 +5,10 @@ use super::home::HomeAndLanes;
 use crate::losses;
 use crate::matching::Key;
 use crate::request::{self, RequestId};
-use crate::spread::{From, may_be_spread};
+use crate::spread::{From, are_turns, may_be_spread};
 use crate::vni::core::{Core, MatchingShard};
 use crate::vni::{Message, Vni, wire};
+use heddle_model::counters::each_thread_has_core;
 use heddle_model::{Path, SectionOf, Whole};
 use heddle_objects::resharding::{Moved, Mover};
 
@@ -76,6 +77,25 @@ impl Core<Whole> {
 }
 
 impl Vni {
+    /// The tags of receives change. If threads with a core each take turns in issuing them, asks the sender
+    /// of a message with this key to spread its messages. `comm` is the handle of the communicator.
+    #[cold]
+    pub(crate) fn tags_of_receives_change(&self, comm: usize, key: &Key) {
+        if are_turns(self.whole().hand_overs()) && each_thread_has_core() {
+            self.ask_to_spread(comm, key);
+        }
+    }
+
+    pub(super) fn ask_to_spread(&self, comm: usize, key: &Key) {
+        let (Some(home), Some(peer)) = (self.home(), losses::sender(comm, key)) else { return };
+        self.whole().with_lock(Path::Main, |core| {
+            let may_ask = may_be_spread(key.context) && core.fabric.takes_spread_messages(peer);
+            if may_ask && peer != self.rank && home.asks(peer) {
+                core.send_spread_notice(peer, wire::ASK);
+            }
+        });
+    }
+
     /// Receives on the lane of the message, or on this home; before a receive with wildcards all messages
     /// move home.
     #[cold]

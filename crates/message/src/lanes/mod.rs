@@ -2,15 +2,17 @@
 //!
 //! Without promises all messages of a communicator are on its default VNI, the **home** of its messages,
 //! since a receive with wildcards may match any of them. So threads that share a communicator meet at that
-//! VNI's locks and lines. But as long as no receive has wildcards, messages with different tags need no order
-//! between them. Once threads with different tags take turns in a channel, the sender spreads the messages of
-//! that home to that peer over the other VNIs, by tag: these are its **lanes**. The first wildcard (or probe)
-//! of the receiver on that home ends this for good: the receiver passes on what is in the lanes in an order
-//! that no message contradicts, and tells the senders.
+//! VNI's locks and lines. But as long as no receive has wildcards, messages with different tags need no
+//! order between them. Once threads with different tags take turns in a channel, the sender spreads the
+//! messages of that home to that peer over the other VNIs, by tag: these are its **lanes**. So does a sender
+//! whose receiver asks for it, since threads take turns there in issuing receives. The first wildcard (or
+//! probe) of the receiver on that home ends this for good: the receiver passes on what is in the lanes in an
+//! order that no message contradicts, and tells the senders.
 //!
 //! ```text
 //!  sender, per home and peer                          receiver, per home and peer
 //!  TOGETHER  home                                     TOGETHER  matches on the home
+//!     │                            ◀─── ASK ────         │ threads take turns
 //!     │  threads take turns        ── SPREAD ───▶        │ moves what is there to the lanes
 //!  SPREAD    lanes, stamped                           SPREAD    matches on the lanes
 //!     │                            ◀── GATHER ──         │ a wildcard: moves what is there to the home

@@ -276,6 +276,35 @@ fn the_express_path_goes_on_lanes_while_messages_are_spread() {
     assert_eq!(Posted::new(receiver, 0, TAG, 4).wait(receiver), 5);
 }
 
+/// The receiver has its sender spread messages, once, and not after a wildcard.
+#[test]
+fn a_receiver_asks_its_sender_to_spread_messages() {
+    let [sender, receiver] = ranks(SpreadRule::Contended);
+    let (home, key) = (&receiver[HOME], Key::new(CONTEXT, 0, 1));
+    let is_spread = |by: &[Vni], to| by[HOME].peer_apart(to).expect("its channel").is_spread();
+    let poll_both = || (0..10).for_each(|_| [sender, receiver].into_iter().for_each(poll));
+    assert_eq!(send_with_tag(sender, 0, 1), None, "there is room");
+    home.tags_of_receives_change(0, &key);
+    poll_both();
+    assert!(!is_spread(sender, 1), "no threads take turns");
+    home.ask_to_spread(0, &Key::new(CONTEXT | 1, 0, 1));
+    poll_both();
+    assert!(!is_spread(sender, 1), "messages of a collective operation are not spread");
+    home.ask_to_spread(0, &key);
+    poll_both();
+    assert!(is_spread(sender, 1));
+    assert_eq!(send_with_tag(sender, 1, 1), None, "there is room");
+    assert_eq!([0, 1].map(|_| Posted::new(receiver, 0, 1, 4).wait(receiver)), [0, 1]);
+
+    // The other way a wildcard came first.
+    let posted = Posted::new(sender, MPI_ANY_SOURCE, MPI_ANY_TAG, 4);
+    sender[HOME].ask_to_spread(0, &Key::new(CONTEXT, 1, 1));
+    poll_both();
+    assert!(!is_spread(receiver, 0));
+    sender[HOME].cancel_receive(posted.0);
+    request::consume(posted.0).expect("it was cancelled");
+}
+
 /// A sender fills one lane, and then uses another one. It goes on before the receiver looks, or afterwards.
 fn full_lane_then_another(exact: u32) {
     let [sender, receiver] = ranks(SpreadRule::Always);

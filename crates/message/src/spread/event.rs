@@ -6,6 +6,8 @@ use crate::matching::Key;
 /// News of messages that are spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpreadEvent {
+    /// A peer asks me to spread my messages.
+    Asked(usize),
     /// A peer spreads its messages from now on.
     Begun(usize),
     /// A peer wants my messages on their home again.

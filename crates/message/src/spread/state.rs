@@ -29,6 +29,8 @@ pub(crate) struct Home<M> {
     marks: Arc<SpreadMarks>,
     /// The state for each rank of this machine. Written by the mover, in the home's critical section.
     from: Box<[AtomicU8]>,
+    /// Those that were asked to spread their messages.
+    asked: Box<[AtomicBool]>,
     /// The first of these ranks.
     first: usize,
     held: Mutex<Vec<Stamped<Held<M>>>>,
@@ -70,6 +72,7 @@ impl<M> Spreading<M> {
         let home = || {
             CachePadded::new(Home {
                 marks: Arc::new(SpreadMarks::new(rule)),
+                asked: ranks.clone().map(|_| AtomicBool::new(false)).collect(),
                 from: ranks.clone().map(|_| AtomicU8::new(From::Together as u8)).collect(),
                 first: ranks.start as usize,
                 held: Mutex::default(),
@@ -156,6 +159,14 @@ impl<M> Home<M> {
             Some(state) if state == From::Swept as u8 => From::Swept,
             _ => From::Together,
         }
+    }
+
+    /// Returns true if a peer may be asked to spread its messages, and was not asked before.
+    pub(crate) fn asks(&self, peer: usize) -> bool {
+        let may_ask = !self.marks.is_gathered() && self.from(peer) == From::Together;
+        let asked = self.asked.get(peer.wrapping_sub(self.first)).filter(|_| may_ask);
+        // Relaxed: a thread that is told so asks.
+        asked.is_some_and(|asked| !asked.swap(true, Ordering::Relaxed))
     }
 
     /// Called by the mover, in the home's critical section.

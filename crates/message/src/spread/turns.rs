@@ -1,14 +1,14 @@
-//! When threads take turns in a channel. Messages are spread then if each thread has a core: with more
-//! threads than cores, threads mostly find the locks free, and a message that is spread takes more
-//! instructions.
+//! When threads take turns in a channel, or in receiving on a VNI. Messages are spread then if each thread
+//! has a core: with more threads than cores, threads mostly find the locks free, and a message that is
+//! spread takes more instructions.
 
 use heddle_platform::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// Messages are spread after so many hand-overs of the channel's lock, and changes of the tag.
 const MANY: u32 = 64;
 
-/// The tag of the last message that a thread sent by the lock of a channel, and how often another one
-/// followed.
+/// The tag of the last message that a thread sent by the lock of a channel, or received by that of a VNI, and
+/// how often another one followed.
 #[derive(Debug, Default)]
 pub(crate) struct TagChanges {
     tag: AtomicI32,
@@ -20,7 +20,7 @@ impl TagChanges {
     /// whether [threads take turns](are_turns).
     #[inline]
     pub(crate) fn note(&self, tag: i32) -> bool {
-        // Relaxed, and loads and stores, here and below: one thread at a time is in the channel.
+        // Relaxed, and loads and stores, here and below: one thread at a time is inside.
         tag != self.tag.load(Ordering::Relaxed) && self.change(tag)
     }
 

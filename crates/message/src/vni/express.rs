@@ -222,15 +222,22 @@ impl Vni {
         if self.leaves_to_lanes(attempt) {
             return Err(Refusal::OnLane);
         }
-        self.by_shortcut(
+        let (handle, tags_change) = self.by_shortcut(
             attempt,
             Path::Main,
             #[inline(always)]
             |core| {
-                let is_here = route.is_none_or(Route::is_current);
-                if is_here { core.receive_express(key, buffer, comm) } else { None }
+                if !route.is_none_or(Route::is_current) {
+                    return None;
+                }
+                let handle = core.receive_express(key, buffer, comm)?;
+                Some((handle, attempt == Attempt::Lock && core.receive_tags.note(key.tag())))
             },
-        )
+        )?;
+        if tags_change {
+            self.tags_of_receives_change(comm, key);
+        }
+        Ok(handle)
     }
 
     /// Takes the message that a blocking receive wants, if it is small and has arrived, or is the next one in
@@ -373,7 +380,7 @@ impl Core<Whole> {
     /// false.
     #[inline(never)]
     fn receive_out_of_line(&self, id: RequestId, key: Key) -> bool {
-        let is_here = self.receive(id, key);
+        let is_here = self.receive(id, key).is_some();
         if !is_here {
             request::release(id);
         }

@@ -305,10 +305,13 @@ impl Vni {
                 }
             }
             _ => {
-                let is_here =
-                    !self.spread_marks.concern(&key) && run!(self, Main, core => core.receive(id, key));
-                if !is_here {
-                    self.receive_by_lane(id, key);
+                if self.spread_marks.concern(&key) {
+                    return self.receive_by_lane(id, key);
+                }
+                match run!(self, Main, core => core.receive(id, key)) {
+                    None => self.receive_by_lane(id, key),
+                    Some(false) => {}
+                    Some(true) => self.tags_of_receives_change(request::comm_word(id), &key),
                 }
             }
         }

@@ -77,7 +77,7 @@ impl<S: Rules> Core<S> {
                     self.fetch(id, &key, peer, rts);
                 }
             }
-            wire::SPREAD..=wire::UNSTAMPED => {
+            wire::SPREAD..=wire::ASK => {
                 self.check_form(peer, message);
                 self.spread_notice_arrives(peer, header.kind);
             }
@@ -211,15 +211,16 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Receives: takes the message if it has arrived, otherwise posts the receive. Returns false and does
-    /// nothing if the message may be on a lane (`spread`).
+    /// Receives: takes the message if it has arrived, otherwise posts the receive. Returns `None` and does
+    /// nothing if the message may be on a lane (`spread`); otherwise, whether the tags of receives have
+    /// [changed](crate::spread::TagChanges::note).
     #[inline(always)]
-    pub(crate) fn receive(&self, id: RequestId, key: Key) -> bool {
+    pub(crate) fn receive(&self, id: RequestId, key: Key) -> Option<bool> {
         if !S::PARTED && self.is_watched() && may_be_spread(key.context) {
-            return false;
+            return None;
         }
         self.receive_here(id, key);
-        true
+        Some(!S::PARTED && self.receive_tags.note(key.tag()))
     }
 
     /// Returns true if messages of this home may be on lanes.

@@ -21,6 +21,7 @@
 //! | `GATHER` | | send them on this VNI again |
 //! | `GATHERED` | | from now on they are on this VNI again, with stamps |
 //! | `UNSTAMPED` | | answer to `GATHERED`: without stamps |
+//! | `ASK` | | spread your messages |
 //!
 //! A `SYNC` and an `RTS` may have a stamp: as the second word, and in the place of the key.
 
@@ -46,6 +47,7 @@ pub(crate) const SPREAD: u8 = 16;
 pub(crate) const GATHER: u8 = 17;
 pub(crate) const GATHERED: u8 = 18;
 pub(crate) const UNSTAMPED: u8 = 19;
+pub(crate) const ASK: u8 = 20;
 
 /// The bytes of a stamp.
 pub(crate) const STAMP_BYTES: usize = size_of::<u64>();

@@ -27,7 +27,7 @@ impl<S: Rules> Core<S> {
                 (message.header.aux == wire::STAMPED) == self.fabric.is_local(peer)
             }
             wire::RTS if message.header.aux == wire::STAMPED => false,
-            wire::SPREAD..=wire::UNSTAMPED if !self.fabric.is_local(peer) => false,
+            wire::SPREAD..=wire::ASK if !self.fabric.is_local(peer) => false,
             // This process says it to itself.
             wire::FETCHED => peer == self.rank,
             _ => !message.has_extra() && len == EXTRA_BYTES,
