@@ -31,7 +31,8 @@ impl Vni {
         len: usize,
     ) -> Result<(), Refusal> {
         let home = self.home().ok_or(Refusal::Unfit)?;
-        if len + wire::STAMP_BYTES > INLINE_BYTES || !to.is_spill_empty() {
+        let may_be = may_be_spread(header.context) && len + wire::STAMP_BYTES <= INLINE_BYTES;
+        if !may_be || !to.is_spill_empty() {
             return Err(Refusal::Unfit);
         }
         let lane = home.lane(header.envelope.tag());
@@ -141,6 +142,9 @@ impl Vni {
         key: &Key,
         operation: impl Fn(&mut Core<Whole>) -> Option<R>,
     ) -> Result<R, Refusal> {
+        if !may_be_spread(key.context) {
+            return Err(Refusal::Unfit);
+        }
         let home = self.home().ok_or(Refusal::Unfit)?;
         let lane = home.lane(key.tag());
         either(

@@ -3,6 +3,7 @@
 
 use super::begin;
 use crate::buffer::Buffer;
+use crate::mapping::NAMED;
 use crate::matching::Key;
 use crate::request::{self, Found, RequestId, RequestKind};
 use crate::spread::Spreading;
@@ -274,6 +275,27 @@ fn the_express_path_goes_on_lanes_while_messages_are_spread() {
     (0..10).for_each(|_| poll(sender));
     assert_eq!(send(6, 4), Err(Refusal::Unfit), "it has heard");
     assert_eq!(Posted::new(receiver, 0, TAG, 4).wait(receiver), 5);
+}
+
+/// A communicator with hints has its messages on one VNI, also if that is a home whose messages are spread.
+#[test]
+fn the_express_path_leaves_a_communicator_with_hints_at_home() {
+    let [sender, receiver] = ranks(SpreadRule::Always);
+    assert_eq!(send_with_tag(sender, 0, 1), None, "there is room");
+    assert_eq!(Posted::new(receiver, 0, 1, 4).wait(receiver), 0);
+    let hinted = CONTEXT | NAMED;
+    let to = sender[HOME].peer_apart(1).expect("its channel");
+    assert!(to.is_spread());
+    let bytes: &'static mut [u8] = Box::leak(Box::new([7; 4]));
+    // SAFETY: the bytes are never freed.
+    let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), 4) };
+    let header = eager_header(hinted, 0, 1);
+    // SAFETY: the bytes are never freed.
+    let sent = unsafe { sender[HOME].send_express_on_lane((to, 1), &header, bytes.as_ptr(), 4) };
+    assert_eq!(sent, Err(Refusal::Unfit));
+    let key = Key::new(hinted, 0, 1);
+    assert_eq!(receiver[HOME].receive_express_on_lane(0, &key, buffer, 0).err(), Some(Refusal::Unfit));
+    assert!(receiver[HOME].lane_from(0, &key).is_none());
 }
 
 /// The receiver has its sender spread messages, once, and not after a wildcard.
