@@ -3,10 +3,11 @@
 #
 # HEDDLE_TEST_LANES lanes (default 2) run beside each other: one compiles or waits while the other computes. A lane whose
 # input another lane makes waits for that one. Output goes to build/test/LANE.log; when a lane ends, one line says how it
-# went, how long it took and how much processor time, and a failed one shows the end of its log. A lane that runs longer
-# than HEDDLE_TEST_LIMIT seconds (default 2400) is ended with all its processes and has failed. Many lanes run a random
-# sample of what they could run (make soak and make verify run everything); HEDDLE_TEST_SEED=N repeats the sample whose seed
-# is printed.
+# went, how long it took and how much processor time. When all have ended, the logs of those that failed are shown, last
+# what they say of failures: whoever keeps only the end of the output sees that. A lane that runs longer than
+# HEDDLE_TEST_LIMIT seconds (default 2400) is ended with all its processes and has failed. Many lanes run a random sample
+# of what they could run (make soak and make verify run everything); HEDDLE_TEST_SEED=N repeats the sample whose seed is
+# printed.
 # The last line is "N passed, M failed, K skipped", counting lanes.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -27,7 +28,7 @@ mkdir -p "$logs"
 mark=$$-$(date +%s)
 order=()
 declare -A what=() after=() pid=()
-passed=0 failed=0 skipped=0
+passed=0 skipped=0 failed=()
 
 # lane NAME AFTER WHAT: AFTER is a lane that has to end before, or -
 lane() {
@@ -134,12 +135,19 @@ report() {
         echo "SKIPPED: $(tail -n 1 "$log")"
         return
         ;;
-    124 | 137) echo "ENDED after ${took} s, the limit is ${limit} s (HEDDLE_TEST_LIMIT), the end of $log:" ;;
-    *) echo "FAILED with status $status (${took} s), the end of $log:" ;;
+    124 | 137) echo "ENDED after ${took} s, the limit is ${limit} s (HEDDLE_TEST_LIMIT)" ;;
+    *) echo "FAILED with status $status (${took} s)" ;;
     esac
-    failed=$((failed + 1))
-    grep -E '^FAIL|panicked|error(\[|:)' "$log" | head -n 20 | sed 's/^/    | /'
+    failed+=("$name")
+}
+
+# Prints the end of the log of a lane that failed, then its first lines that tell of a failure.
+show_failure() {
+    local log=$logs/$1.log
+    echo "$1 failed, the end of $log:"
     tail -n 40 "$log" | sed 's/^/    | /'
+    echo "of failures it says first:"
+    grep -E '^FAIL|panicked|error(\[|:)' "$log" | head -n 10 | cut -c 1-200 | sed 's/^/    | /'
 }
 
 interrupted() {
@@ -184,6 +192,10 @@ while [ ${#waiting[@]} -gt 0 ] || [ ${#pid[@]} -gt 0 ]; do
     done
 done
 
+for name in ${failed[@]+"${failed[@]}"}; do
+    show_failure "$name"
+done
 echo "all lanes together: HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED, $((SECONDS / 60)) min $((SECONDS % 60)) s"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+[ ${#failed[@]} -eq 0 ] || echo "failed: ${failed[*]}"
+echo "$passed passed, ${#failed[@]} failed, $skipped skipped"
+[ ${#failed[@]} -eq 0 ]
