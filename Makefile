@@ -7,6 +7,7 @@
 #   make install PREFIX=dir
 #   make bench       Heddle beside MPICH, Open MPI and Intel MPI (two hours); make bench-quick for a first look
 #   make figures     measures what the README's picture shows and draws it again (half an hour)
+#   make figures-lab the same on a simulated machine of 88 cores (half an hour)
 #   make papers      repeats the papers' experiments, with all peers (an hour)
 #   make verify      long model checks (a day; it goes on where it was interrupted, as the next does)
 #   make soak        long stress and random programs (a day)
@@ -18,7 +19,7 @@ MPICC  := $(CURDIR)/$(BUILD)/bin/mpicc
 MPIEXEC := $(CURDIR)/$(BUILD)/bin/mpiexec
 CARGO  ?= cargo
 
-.PHONY: all build prerequisites demo demo-machines examples test bench bench-quick figures papers verify soak lint install clean
+.PHONY: all build prerequisites demo demo-machines examples test bench bench-quick figures figures-lab papers verify soak lint install clean
 
 all: build
 
@@ -54,6 +55,9 @@ papers: build
 
 figures: build
 	$(BUILD)/bin/heddle bench --overview docs/figures.svg
+
+figures-lab: build
+	$(BUILD)/bin/heddle bench --overview docs/figures-lab.svg --machine haswell-88 --peers mpich,openmpi
 
 verify: build
 	@ci/verify.sh

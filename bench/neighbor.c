@@ -8,8 +8,9 @@
  *   --op comm         one duplicate of the communicator for all threads
  *   --op type         one derived datatype for all threads that equals MPI_BYTE
  *   --op derived      both
+ *   --op one-tag      as predefined, with one tag for all threads: the neighbors alone tell their messages apart
  *
- * Every message's tag is its thread's own. Rank 0 says after each run of windows whether another follows. */
+ * Otherwise every message's tag is its thread's own. Rank 0 says after each run of windows whether another follows. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static void prepare(struct worker *w) {
                         .requests = malloc((size_t)b->opt.window * 2 * sizeof *s->requests),
                         .comm = o->comm != MPI_COMM_NULL ? o->comm : b->comms[pair],
                         .peer = b->rank == 0 ? w->id + 1 : 0,
-                        .tag = tag_of(b, pair),
+                        .tag = op_is(b, "one-tag") ? 0 : tag_of(b, pair),
                         .active = b->rank == 0 || w->id == 0};
     if (!s->requests) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < b->opt.window; i++) payload_fill(w, s->out + (size_t)i * b->size, i);
@@ -124,7 +125,7 @@ static void finish(struct worker *w) {
     free(s);
 }
 
-static const char *const ops[] = {"predefined", "comm", "type", "derived", NULL};
+static const char *const ops[] = {"predefined", "comm", "type", "derived", "one-tag", NULL};
 
 const struct subject subject_neighbor = {
     .name = "neighbor",

@@ -49,6 +49,10 @@ pub(crate) const PEERS_IN_LAB: f64 = 3.0;
 /// The lengths in the lab. Nothing disturbs it, so one round is enough; a further one has another seed.
 pub(crate) const IN_LAB: Effort = Effort { rounds: 1, reps: 1, seconds: 0.001, warm: 0.0003 };
 
+/// The lengths in the lab where the default model is among those that are measured: what it chooses while it
+/// runs, it has chosen after the warm-up.
+pub(crate) const DEFAULT_IN_LAB: Effort = Effort { seconds: 0.0005, warm: 0.002, ..IN_LAB };
+
 impl Scale {
     /// The lengths used if the command line does not say otherwise.
     pub(crate) fn effort(self) -> Effort {
@@ -212,7 +216,7 @@ impl Case {
             (Subject::Startup, _) => Some("launchers run in real time, and memory is that of qemu"),
             (Subject::Idle, _) => Some("processor time is that of qemu"),
             (_, Beside::Processes) => Some("processes without exec run beside the machine, not on it"),
-            (_, Beside::Threads) => Some("threads that never stop keep a process from its end there"),
+            (_, Beside::Threads) => Some("this host's cores say how many threads compute, not the machine's"),
             _ if self.ranks > MOST_RANKS_IN_LAB => {
                 Some("the lab needs a minute and more to start its processes")
             }

@@ -33,8 +33,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use case::{Case, Effort, IN_LAB, PEERS_IN_LAB, Scale};
-use cases::{cases, cases_in_lab};
+use case::{Case, DEFAULT_IN_LAB, Effort, PEERS_IN_LAB, Scale};
+use cases::{cases, cases_in_lab, overview_in_lab};
 use compile::Programs;
 use instructions::InstructionsArgs;
 use launch::Runner;
@@ -65,7 +65,7 @@ pub struct BenchArgs {
     #[arg(value_name = "SUBJECT", value_parser = topics())]
     subjects: Vec<Topic>,
     /// Only the cases of the targets, in short runs: a first impression in a few minutes (with --machine in
-    /// an hour).
+    /// an hour or two).
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// Every size, thread count and kind of communicator.
@@ -133,6 +133,7 @@ impl BenchArgs {
                 all.extend(usual);
                 all
             }
+            (Some(lab), Scale::Overview) => overview_in_lab(lab.facts().cores as u32),
             (_, scale) => cases(scale),
         };
         let wanted = all.into_iter().filter(|case| self.subjects.is_empty() || named(case));
@@ -140,7 +141,7 @@ impl BenchArgs {
     }
 
     fn effort(&self, simulated: bool) -> Result<Effort, BenchError> {
-        self.lengths.effort(if simulated { IN_LAB } else { self.scale().effort() }, simulated)
+        self.lengths.effort(if simulated { DEFAULT_IN_LAB } else { self.scale().effort() }, simulated)
     }
 }
 

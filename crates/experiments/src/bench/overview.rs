@@ -47,14 +47,18 @@ fn title(library: &str) -> String {
 /// If the file cannot be written.
 pub(crate) fn draw(results: &Results, rounds: u32, path: &Path) -> Result<(), BenchError> {
     let machine = &results.run.machine;
-    let heading = format!(
-        "{}, {} cores, {}{}; {}, medians of {rounds} rounds, MPI_THREAD_MULTIPLE, 8 bytes",
-        machine.processor,
-        machine.cores,
-        machine.kernel,
-        if machine.virtual_machine { ", virtual machine" } else { "" },
-        results.run.started.split('T').next().unwrap_or_default(),
-    );
+    let date = results.run.started.split('T').next().unwrap_or_default();
+    let heading = if machine.simulated.is_some() {
+        format!("{}; {date}, MPI_THREAD_MULTIPLE, 8 bytes", machine.sentence())
+    } else {
+        format!(
+            "{}, {} cores, {}{}; {date}, medians of {rounds} rounds, MPI_THREAD_MULTIPLE, 8 bytes",
+            machine.processor,
+            machine.cores,
+            machine.kernel,
+            if machine.virtual_machine { ", virtual machine" } else { "" },
+        )
+    };
     let names = results.libraries.iter().map(|library| &library.name);
     let legend = names.map(|name| (title(name), colour(name))).collect();
     let panels = QUESTIONS.iter().filter_map(|question| question.panel(&results.summary)).collect();

@@ -1,6 +1,6 @@
-//! Threads and processes that begin and end; random numbers; memory that is mapped.
+//! Threads that begin, processes that begin and end; random numbers; memory that is mapped.
 
-use super::futex;
+use super::ending;
 use super::program::{error, read, write};
 use crate::guest::Running;
 use crate::{filter, guest, report};
@@ -42,7 +42,7 @@ fn give_up(why: &str) -> ! {
 pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
     match number {
         libc::SYS_set_tid_address => running.guest.tid_address = running.argument(0),
-        libc::SYS_exit => end_thread(running),
+        libc::SYS_exit => ending::end_thread(running),
         libc::SYS_prctl if running.argument(0) == COUNT => {
             if running.argument(1) == 0 {
                 running.lab.end_interval();
@@ -59,6 +59,10 @@ pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
             lab.now = lab.now.max(running.guest.thread.clock);
             lab.end_process(process.pid);
             lab.hand_on();
+            // qemu would wait until all threads have left the program. Those that wait for their turn never
+            // do.
+            // SAFETY: it ends the process, as the call does.
+            unsafe { libc::_exit(running.argument(0) as i32) };
         }
         libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork => {
             let price = 10 * running.lab.costs.system_call;
@@ -67,16 +71,6 @@ pub(super) fn before(running: &mut Running<'_>, number: i64) -> bool {
         _ => return false,
     }
     true
-}
-
-fn end_thread(running: &mut Running<'_>) {
-    let word = running.guest.tid_address;
-    if word != 0 {
-        // SAFETY: the program has named it for this.
-        unsafe { write(word, 0_u32) };
-        futex::wake(running, word, u32::MAX, u32::MAX);
-    }
-    running.guest.thread.end(running.lab);
 }
 
 pub(super) fn after(running: &mut Running<'_>, number: i64, result: i64) {

@@ -11,9 +11,11 @@
 //! | [`cores`] | affinity, restartable sequences, `membarrier` |
 //! | [`waits`] | reading, polling, waiting for processes |
 //! | [`program`] | its memory, and what it gets for a call |
-//! | [`life`] | threads and processes that begin and end, random numbers |
+//! | [`life`] | threads that begin, processes that begin and end, random numbers |
+//! | [`ending`] | threads that end |
 
 mod cores;
+mod ending;
 mod futex;
 mod life;
 mod program;

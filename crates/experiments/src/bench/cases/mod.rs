@@ -38,6 +38,17 @@ pub(crate) fn cases(scale: Scale) -> Vec<Case> {
 
 /// The cases of the README's picture, all at `MPI_THREAD_MULTIPLE`.
 fn overview() -> Vec<Case> {
+    overview_of(&ONE_AND_THREADS)
+}
+
+/// The same on a machine of the lab with that many cores: up to as many threads as have a core each.
+pub(crate) fn overview_in_lab(cores: u32) -> Vec<Case> {
+    let most = (cores / 2).max(1);
+    let threads: Vec<u32> = ONE_AND_THREADS.into_iter().filter(|&n| n < most).chain([most]).collect();
+    overview_of(&threads)
+}
+
+fn overview_of(threads: &[u32]) -> Vec<Case> {
     use Subject::{Bandwidth, Clients, Latency, Rate, SelfPairs};
     let pinned = |subject, sizes| Case::new(subject, 2, sizes).pinned().multiple(true);
     let mut cases = vec![
@@ -45,12 +56,12 @@ fn overview() -> Vec<Case> {
         pinned(Bandwidth, &[8 * KIB, 64 * KIB, MIB, 4 * MIB]),
         pinned(Rate, &[8]),
     ];
-    for threads in THREADS {
+    for threads in threads.iter().copied().filter(|&n| n > 1) {
         for comms in [Shared, PerThread] {
             cases.push(Case::new(Rate, 2, &[8]).threads(threads, comms));
         }
     }
-    for threads in ONE_AND_THREADS {
+    for &threads in threads {
         cases.push(Case::new(SelfPairs, 1, &[8]).threads(threads, Shared));
         cases.push(Case::new(Clients, 2, &[8]).threads(threads, Shared));
     }
