@@ -73,8 +73,8 @@ impl Listener {
         end_at_exit();
         let mut rhythm = beats.map(|beats| Rhythm::new(&LISTENER, beats));
         let body = move || loop {
-            let left = |rhythm: &Option<Rhythm>| rhythm.as_ref().map(Rhythm::left);
-            signal.wait(left(&rhythm));
+            let left = rhythm.as_ref().map(Rhythm::left);
+            signal.wait(left);
             if signal.has_open() {
                 send_open_packets(&signal, &duties);
             }
@@ -83,7 +83,8 @@ impl Listener {
             duties.send_open();
             if is_armed {
                 let mut waits = Waits::new(descriptors.as_deref());
-                while waits.wait(left(&rhythm)) && !duties.has_work() {}
+                let left = || rhythm.iter().map(Rhythm::left).chain(duties.longest_wait()).min();
+                while waits.wait(left()) && !duties.has_work() {}
             }
             if let Some(rhythm) = &mut rhythm {
                 rhythm.beat_if_due();
@@ -106,6 +107,9 @@ pub(super) trait Duties: Send + 'static {
 
     /// Returns true if there is something to do.
     fn has_work(&self) -> bool;
+
+    /// The longest that it may wait for the descriptors before it looks for work; none if they tell in time.
+    fn longest_wait(&self) -> Option<Duration>;
 
     /// Sends the packets that were left open.
     fn send_open(&self);
@@ -235,6 +239,10 @@ mod tests {
         fn has_work(&self) -> bool {
             self.tell("looks for work");
             true
+        }
+
+        fn longest_wait(&self) -> Option<Duration> {
+            None
         }
 
         fn send_open(&self) {

@@ -150,6 +150,10 @@ impl<R: Fn() + Send + 'static> Duties for Service<R> {
         LISTENER.with_network(|| self.ports.iter().any(|port| !port.is_at_rest()))
     }
 
+    fn longest_wait(&self) -> Option<Duration> {
+        self.ports.iter().filter_map(|port| port.longest_wait()).min()
+    }
+
     fn send_open(&self) {
         LISTENER.with_network(|| self.ports.iter().for_each(|port| _ = port.send_open()));
     }

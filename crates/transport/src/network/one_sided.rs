@@ -259,7 +259,7 @@ impl OneSided {
                 }
                 if self.port.may_wait() {
                     let left = rhythm.as_ref().map(Rhythm::left);
-                    waits.wait(left);
+                    waits.wait(left.into_iter().chain(self.port.longest_wait()).min());
                 }
                 self.on_duty.store(false, Ordering::SeqCst);
             }

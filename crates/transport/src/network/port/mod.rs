@@ -38,14 +38,12 @@ use heddle_libfabric::{Depth, Endpoint, LostOperation, Provider};
 use heddle_platform::atomic::{AtomicBool, AtomicU32};
 use receiving::receive;
 pub(crate) use sending::Outgoing;
-use state::{AWAKE, PortState};
+use state::{AWAKE, PortState, TRY_AGAIN};
 pub(crate) use state::{Port, ProcessInfo};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
-#[cfg(test)]
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The operations of an endpoint at once.
 pub(super) const DEPTH: Depth = Depth { sends: 4 * SENDS, receives: RECEIVES };
@@ -225,7 +223,7 @@ impl Port {
     /// if that changes. A provider wants to be asked before each wait.
     pub(crate) fn is_at_rest(&self) -> bool {
         let mut state = self.state();
-        !self.poll(&mut state) && state.arrived.is_empty() && state.endpoints_may_wait()
+        !self.poll(&mut state) && state.arrived.is_empty() && self.endpoints_may_wait(&mut state)
     }
 
     /// Returns true if the network has taken everything that was sent, except to lost ranks.
@@ -253,7 +251,24 @@ impl Port {
     pub(crate) fn may_wait(&self) -> bool {
         let mut state = self.state();
         let knows_losses = self.process.losses.count() == state.lost.len();
-        knows_losses && state.arrived.is_empty() && state.may_sleep(self.awake) && state.endpoints_may_wait()
+        knows_losses
+            && state.arrived.is_empty()
+            && state.may_sleep(self.awake)
+            && self.endpoints_may_wait(&mut state)
+    }
+
+    /// Returns true if the descriptors will be readable when there is something to poll for. Some providers
+    /// make progress when they are asked; what was put off until a connection was made is sent then.
+    fn endpoints_may_wait(&self, state: &mut PortState) -> bool {
+        let may_wait = state.endpoint.may_wait()
+            && state.reader.as_mut().is_none_or(|reader| reader.endpoint.may_wait());
+        may_wait && !self.send_delayed(state) && !self.copy_delayed(state)
+    }
+
+    /// The longest that a thread waits for the descriptor before it polls; none if it is told in time.
+    pub(in crate::network) fn longest_wait(&self) -> Option<Duration> {
+        let state = self.state();
+        (!state.delayed.is_empty() || state.copies.delayed() != 0).then_some(TRY_AGAIN)
     }
 
     /// The same port, which reads at most so many bytes at once.

@@ -117,15 +117,14 @@ pub(super) enum Arrival {
 /// cores, one that sends and one that receives, 4 MiB took twice the time with a wake-up for each part.
 pub(super) const AWAKE: Duration = Duration::from_millis(2);
 
+/// After so long a thread that waits gives the provider again what was put off. The provider may have made
+/// the connection inside of the call that put it off, and then no descriptor tells.
+pub(super) const TRY_AGAIN: Duration = Duration::from_millis(1);
+
 impl PortState {
     /// Returns true if long data is under way, to this process or from it.
     pub(super) fn has_data_under_way(&self) -> bool {
         self.exposed != 0 || !self.copies.is_empty()
-    }
-
-    /// Returns true if the descriptors will be readable when there is something to poll for.
-    pub(super) fn endpoints_may_wait(&mut self) -> bool {
-        self.endpoint.may_wait() && self.reader.as_mut().is_none_or(|reader| reader.endpoint.may_wait())
     }
 
     /// Returns true if no long data is under way, or nothing was complete for so long.

@@ -62,6 +62,10 @@ impl Duties for Ringing {
         !self.1.is_at_rest()
     }
 
+    fn longest_wait(&self) -> Option<Duration> {
+        self.1.longest_wait()
+    }
+
     fn send_open(&self) {
         self.1.send_open();
     }
@@ -144,6 +148,19 @@ fn a_flood_of_all_lengths_arrives_in_order_and_waits_for_its_reader() {
     }
     assert_eq!(tags, (0..MESSAGES).collect::<Vec<_>>());
     while !from.is_drained() {}
+}
+
+/// The provider makes the connection while it is asked before a wait, of which no descriptor tells then.
+#[test]
+fn a_thread_that_only_waits_sends_what_was_put_off_until_there_was_a_connection() {
+    let provider = provider();
+    let (from, to) = (port(&provider, 0, 24, 4), port(&provider, 1, 24, 4));
+    assert!(send(&from, 1, Traffic::Eager, 9, 8));
+    assert_eq!(from.longest_wait(), Some(Duration::from_millis(1)), "there is no connection yet");
+    while read(&to, 0).is_empty() {
+        from.may_wait();
+    }
+    assert_eq!(from.longest_wait(), None);
 }
 
 #[test]
