@@ -40,6 +40,12 @@ CHECK_UNUSED static unsigned long long counter_end(struct counter *counter) {
     return count;
 }
 
+// Returns what a variable says that has a level.
+CHECK_UNUSED static unsigned long long counter_level(const char *name) {
+    struct counter level = counter_start_class(name, MPI_T_PVAR_CLASS_LEVEL);
+    return counter_end(&level);
+}
+
 CHECK_UNUSED static struct counter timer_start(const char *name) { return counter_start_class(name, MPI_T_PVAR_CLASS_TIMER); }
 
 // Ends the timer of one element, and returns the seconds.

@@ -17,10 +17,7 @@ static sem_t turn[THREADS], done;
 static int place[THREADS];
 
 // The calling thread's element.
-static int find_place(void) {
-    struct counter level = counter_start_class("heddle_thread_place", MPI_T_PVAR_CLASS_LEVEL);
-    return (int)counter_end(&level);
-}
+static int find_place(void) { return (int)counter_level("heddle_thread_place"); }
 
 static void exchange(int count) {
     for (int i = 0; i < count; i++) {

@@ -21,17 +21,12 @@ static void exchange(int count) {
     }
 }
 
-static unsigned long long level_of(const char *name) {
-    struct counter level = counter_start_class(name, MPI_T_PVAR_CLASS_LEVEL);
-    return counter_end(&level);
-}
-
 // The calling thread's element of a variable that has one for each thread.
 static unsigned long long mine(const struct counter *by_thread) {
     unsigned long long counts[PLACES];
     if (!CHECK_EQ(by_thread->elements, PLACES)) return 0;
     CHECK_OK(MPI_T_pvar_read(by_thread->session, by_thread->handle, counts));
-    return counts[level_of("heddle_thread_place")];
+    return counts[counter_level("heddle_thread_place")];
 }
 
 static struct counter given_by_thread, revoked_by_thread;
@@ -45,7 +40,7 @@ static void take_bias(int index) {
 // The lock of the communicator's VNI is biased to a thread that is alone, until another one comes.
 static void check_biases(void) {
     struct actor other;
-    unsigned long long before = level_of("heddle_biases"), before_vnis = level_of("heddle_vni_biases");
+    unsigned long long before = counter_level("heddle_biases"), before_vnis = counter_level("heddle_vni_biases");
     struct counter given = counter_start("heddle_biases_given"), given_vni = counter_start("heddle_vni_biases_given");
     struct counter revoked = counter_start("heddle_biases_revoked"), revoked_vni = counter_start("heddle_vni_biases_revoked");
     given_by_thread = counter_start("heddle_thread_biases_given");
@@ -55,8 +50,8 @@ static void check_biases(void) {
     CHECK_EQ(counter_read(&given_vni), 1);
     CHECK_EQ(mine(&given_by_thread), 1);
     CHECK_EQ(counter_read(&revoked), 0);
-    CHECK_EQ(level_of("heddle_biases"), before + 1);
-    CHECK_EQ(level_of("heddle_vni_biases"), before_vnis + 1);
+    CHECK_EQ(counter_level("heddle_biases"), before + 1);
+    CHECK_EQ(counter_level("heddle_vni_biases"), before_vnis + 1);
     actor_begin(&other, 1, take_bias);
     actor_end(&other);
     CHECK_EQ(mine(&revoked_by_thread), 0);
@@ -64,8 +59,8 @@ static void check_biases(void) {
     CHECK_EQ(counter_end(&given_vni), 1);
     CHECK_EQ(counter_end(&revoked), 1);
     CHECK_EQ(counter_end(&revoked_vni), 1);
-    CHECK_EQ(level_of("heddle_biases"), before);
-    CHECK_EQ(level_of("heddle_vni_biases"), before_vnis);
+    CHECK_EQ(counter_level("heddle_biases"), before);
+    CHECK_EQ(counter_level("heddle_vni_biases"), before_vnis);
     counter_end(&given_by_thread);
     counter_end(&revoked_by_thread);
 }
@@ -85,7 +80,7 @@ static void direct(int index) {
     (void)index;
     line_up(&waiter, 1, enter, &word);
     CHECK(word != 0);
-    each_has_core = level_of("heddle_each_thread_has_core");
+    each_has_core = counter_level("heddle_each_thread_has_core");
     actor_begin(&tester, MESSAGE, test_once);
     actor_end(&tester);
     let_in(&waiter, 1);

@@ -1,6 +1,7 @@
 //! The domain: the VNIs of a process that uses MPI, and what they share.
 
 use crate::context::{Numbers, VniChoice, context_id, used};
+use crate::cores::Cores;
 use crate::error::{Error, Result};
 use crate::lanes;
 use crate::mapping::default_vni;
@@ -12,7 +13,6 @@ use heddle_bootstrap::{Joining, World};
 use heddle_model::{CallSection, OffloadServer, Path, Sections, TestBackoff, WakeUp};
 use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, Ordering};
-use heddle_platform::background::allowed_cores;
 use heddle_settings::{Settings, SpreadRule};
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
@@ -33,7 +33,7 @@ pub struct Domain {
     /// The offload threads, under execution `offload`.
     offload_server: Option<RunningServer>,
     wait: WaitPolicy,
-    has_cores: bool,
+    cores: Cores,
     blackboards: bool,
     test_patience_ns: u64,
     /// True if tests back off from a critical section that they have found taken.
@@ -116,6 +116,7 @@ fn ranks_that_share_cores(world: &World, settings: &Settings) -> Option<usize> {
 #[derive(Debug)]
 pub struct Prepared {
     fabric: Fabric,
+    cores: Cores,
     threads: bool,
     server: Option<OffloadServer>,
     sections: Arc<Sections>,
@@ -149,14 +150,14 @@ impl Prepared {
         if threads && settings.model.wake_up == WakeUp::Counter {
             request::signal_watchers();
         }
-        heddle_model::counters::set_cores(allowed_cores().len() / fabric.local_ranks().len().max(1));
+        let cores = Cores::share(&fabric);
         let server = OffloadServer::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
         let sections = Arc::new(settings.model.sections(threads).with_offload_server(server.clone()));
         request::configure(&settings.model, &sections);
         if settings.model.locks_each_vni(threads) {
             resharding::allow_moves();
         }
-        Ok(Prepared { fabric, threads, server, sections })
+        Ok(Prepared { fabric, cores, threads, server, sections })
     }
 
     /// The model's critical sections.
@@ -167,7 +168,7 @@ impl Prepared {
     /// Makes the domain, which [`current`] returns once it is [opened](open). Its offload threads are still
     /// to be [started](Domain::start_offload_server).
     pub fn domain(self, settings: &Settings) -> &'static Domain {
-        let Prepared { fabric, threads, server, sections } = self;
+        let Prepared { fabric, cores, threads, server, sections } = self;
         let rule = if sections.may_spread() { settings.spread } else { SpreadRule::Never };
         let spreading = Arc::new(Spreading::by(rule, &fabric));
         let bytes = settings.unexpected_bytes;
@@ -183,7 +184,7 @@ impl Prepared {
             vnis,
             offload_server,
             wait: settings.wait,
-            has_cores: fabric.local_ranks().len() <= allowed_cores().len(),
+            cores,
             blackboards: settings.blackboards,
             test_patience_ns: settings.model.test_patience_ns(),
             tests_back_off: settings.model.test_backoff == TestBackoff::Exponential,
@@ -241,10 +242,10 @@ impl Domain {
         &self.wait
     }
 
-    /// Returns true if each process of this machine may have a core of its own.
+    /// Returns true if each process that may run on the cores of this one may have one of its own.
     #[inline(always)]
     pub fn has_cores(&self) -> bool {
-        self.has_cores
+        self.cores.are_one_each(&self.fabric)
     }
 
     /// Returns true if communicators may have blackboards.

@@ -27,6 +27,7 @@
 //! | [`served_copy`] | copies that the kernel has refused, made by the process whose memory it is |
 //! | `self_messages` | messages that a process sends to itself |
 //! | [`progress`] | waiting |
+//! | `cores` | how the processes of a machine share its cores |
 //! | `offload` | the running threads of the offload server (execution `offload`) |
 //! | [`program`] | calling functions of the program |
 //! | [`losses`] | the receives and probes that the loss of a rank ends |
@@ -34,6 +35,7 @@
 
 pub mod buffer;
 pub mod context;
+mod cores;
 pub mod domain;
 pub mod error;
 mod lanes;

@@ -62,7 +62,7 @@ heddle_model::settings! {
         spread: SpreadRule {
             variable: "HEDDLE_SPREAD",
             class: Tuning,
-            meaning: "when the messages of a communicator without hints are spread over VNIs by tag, until their receiver uses a wildcard: once threads take turns in the channel to a process and each thread has a core (contended), from the first message on (always), or never; under granularity per-channel",
+            meaning: "when the messages of a communicator without hints are spread over VNIs, until their receiver uses a wildcard: once threads take turns in the channel to a process, or in receiving, and the process has two cores or more beside the threads of others, or as its share, by tag, or by source too if the tags are the same (contended), from the first message on by both (always), or never; under granularity per-channel",
             values: SPREAD_RULES,
             default: SpreadRule::Contended,
         }

@@ -51,7 +51,8 @@ mod tests {
             if !name.starts_with("strict-") && !name.starts_with("p-") {
                 assert!(
                     comment.contains(&format!("`{name}`")),
-                    "the comment of heddle_lock_kinds (crates/sync-c/src/lock.rs) says nothing of {name}"
+                    "the comment of heddle_lock_kinds (crates/sync-c/src/lock.rs) says nothing of {name}, or the \
+                     header is older: HEDDLE_UPDATE_HEADER=1 cargo test -p heddle-sync-c --test header"
                 );
             }
         }

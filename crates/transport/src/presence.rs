@@ -1,4 +1,5 @@
-//! Which processes have started, which of them need their peers to fence, and which take spread messages.
+//! Which processes have started, which of them need their peers to fence, which take spread messages, and how
+//! many threads they have.
 //!
 //! A process rings a sleeper's doorbell without a full fence (`heddle_sync::doorbell`): the sleeper makes the
 //! processors of the others pass one, by `membarrier`. If the kernel forbids `membarrier`, as a container's
@@ -54,6 +55,10 @@ pub(crate) struct Presence {
     cookie: AtomicU64,
     /// 1 if the process takes messages of one VNI that are spread over others. Written later than the rest.
     takes_spread: AtomicU32,
+    /// The number of its threads that call MPI.
+    threads: AtomicU32,
+    /// A digest of the set of cores on which it may run; 0 before the process has said so.
+    cores: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Presence>() == 64);
@@ -83,6 +88,28 @@ impl Presence {
         self.takes_spread.load(Ordering::Acquire) != 0
     }
 
+    /// Says on which cores the process may run.
+    pub(crate) fn set_cores(&self, digest: u64) {
+        // Relaxed, here and below: hints.
+        self.cores.store(digest, Ordering::Relaxed);
+    }
+
+    /// Says how many of its threads call MPI.
+    pub(crate) fn set_threads(&self, threads: u32) {
+        self.threads.store(threads, Ordering::Relaxed);
+    }
+
+    /// The number of its threads, one at least, that run on the cores with this digest, as far as is known.
+    pub(crate) fn threads_on(&self, digest: u64) -> u32 {
+        let cores = self.cores.load(Ordering::Relaxed);
+        if cores == digest || cores == 0 { self.threads.load(Ordering::Relaxed).max(1) } else { 0 }
+    }
+
+    /// Returns true if the process has said on which cores it may run.
+    pub(crate) fn has_said_cores(&self) -> bool {
+        self.cores.load(Ordering::Relaxed) != 0
+    }
+
     /// How to reach the memory of the process. The caller has [met](Self::meet) it.
     pub(crate) fn identity(&self) -> Identity {
         Identity {
@@ -101,5 +128,19 @@ impl Presence {
             _ => {}
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_count_that_may_run_on_the_same_cores() {
+        let presence = Presence::default();
+        assert_eq!((presence.threads_on(5), presence.has_said_cores()), (1, false));
+        presence.set_cores(5);
+        presence.set_threads(7);
+        assert_eq!((presence.threads_on(5), presence.threads_on(6), presence.has_said_cores()), (7, 0, true));
     }
 }

@@ -90,6 +90,12 @@ impl Envelope {
     pub const fn bits(self) -> u64 {
         self.0
     }
+
+    /// The envelope of such a number.
+    #[inline(always)]
+    pub const fn of_bits(bits: u64) -> Envelope {
+        Envelope(bits)
+    }
 }
 
 /// A cell in shared memory, and the rest of its slot if it is the even one.

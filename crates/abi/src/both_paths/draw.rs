@@ -2,16 +2,23 @@
 
 /// A generator of numbers (Steele, Lea and Flood's SplitMix). Both ranks draw the same from the same seed.
 #[derive(Debug)]
-pub(super) struct Draw(u64);
+pub(super) struct Draw {
+    state: u64,
+    has_wildcards: bool,
+}
 
 impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+    pub(super) fn new(seed: u64, has_wildcards: bool) -> Self {
+        Self { state: seed, has_wildcards }
+    }
+
+    pub(super) fn has_wildcards(&self) -> bool {
+        self.has_wildcards
     }
 
     fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }

@@ -73,13 +73,20 @@ pub(super) struct Message {
 /// The tag of a message that nobody wants.
 const OTHER_TAG: i32 = 77;
 
-fn direction(draw: &mut Draw, counts: &[i64], wrong_counts: &[i64], wildcards: [i32; 2]) -> Direction {
+const USUAL_TAGS: [i32; 3] = [0, 5, i32::MAX];
+
+/// All tags that messages have.
+pub(super) const TAGS: [i32; 4] = [USUAL_TAGS[0], USUAL_TAGS[1], USUAL_TAGS[2], OTHER_TAG];
+
+fn direction(draw: &mut Draw, counts: &[i64], wrong_counts: &[i64]) -> Direction {
+    let wildcards =
+        if draw.has_wildcards() { [mpi::MPI_ANY_SOURCE, mpi::MPI_ANY_TAG] } else { [mpi::MPI_PROC_NULL, 5] };
     Direction {
         address: draw.mostly(&[Address::Aligned, Address::Odd], &Address::WRONG),
         count: draw.mostly(counts, wrong_counts),
         datatype: draw.mostly(&Type::USUAL, &Type::OTHERS),
         peer: draw.mostly(&[0, 1], &[mpi::MPI_PROC_NULL, wildcards[0], 2, -9, i32::MAX, i32::MIN]),
-        tag: draw.mostly(&[0, 5, i32::MAX], &[wildcards[1], -1, -9, i32::MIN]),
+        tag: draw.mostly(&USUAL_TAGS, &[wildcards[1], -1, -9, i32::MIN]),
     }
 }
 
@@ -256,22 +263,18 @@ fn express_sendrecv(attempt: Attempt, call: SendrecvArguments, status: StatusOut
 
 impl Case for Message {
     fn draw(draw: &mut Draw) -> Self {
-        let function = draw.one_of(&[Send, Rsend, Isend, Irsend, Recv, Irecv, Sendrecv, Iprobe]);
+        let functions = [Send, Rsend, Isend, Irsend, Recv, Irecv, Sendrecv, Iprobe];
+        // A probe is a wildcard to messages that are spread.
+        let function = draw.one_of(if draw.has_wildcards() { &functions } else { &functions[..7] });
         let most = i64::MAX;
         Message {
             function,
             // Counts of data that is not there are wrong for every datatype.
-            send: direction(
-                draw,
-                &[0, 1, 2, 5, 10],
-                &[3, 11, 40, -1, -2, i64::MIN],
-                [mpi::MPI_ANY_SOURCE, mpi::MPI_ANY_TAG],
-            ),
+            send: direction(draw, &[0, 1, 2, 5, 10], &[3, 11, 40, -1, -2, i64::MIN]),
             receive: direction(
                 draw,
                 &[0, 1, 2, 5, 10, 40, 100],
                 &[11, -1, i64::MIN, most, most / 8, most / 8 + 1, 1 << 40, (1 << 40) - 1, (1 << 40) + 1],
-                [mpi::MPI_ANY_SOURCE, mpi::MPI_ANY_TAG],
             ),
             comm: draw.mostly(
                 &[Comm::World, Comm::Duplicate],
@@ -315,7 +318,7 @@ impl Case for Message {
         stage.meet();
         let mut request = GARBAGE;
         if is_caller {
-            if self.polled && self.arrival == Arrival::Before {
+            if self.polled && stage.has_wildcards && self.arrival == Arrival::Before {
                 self.poll(stage);
             }
             if self.used_last {
@@ -323,7 +326,9 @@ impl Case for Message {
             }
             let before = Counted::now();
             request = self.call(stage, called, &mut memory, &mut seen);
-            if self.arrival != Arrival::Later {
+            // A message on another lane may be read or not.
+            let is_certain = stage.has_wildcards || !self.after_another;
+            if self.arrival != Arrival::Later && is_certain {
                 seen += &before.since();
                 // An exchange with itself need not keep the message.
                 if self.function != Sendrecv {

@@ -32,12 +32,13 @@ mod windows;
 
 use draw::Draw;
 use heddle_ranks::Ranks;
+use heddle_settings::SpreadRule;
 use heddle_spec::function_table::Functions;
 use stage::Stage;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Barrier, Mutex, PoisonError};
-use way::{Case, Taken, Way};
+use way::{Case, Counts, Taken, Way};
 
 /// The messages and signs that pass between the ranks of a job.
 struct Play<'a> {
@@ -82,14 +83,23 @@ fn functions() -> Vec<String> {
     table.all().filter(|function| function.express).map(|function| function.name.clone()).collect()
 }
 
-/// Plays cases of all kinds under a model; returns how often the express path took a call and refused one.
-fn play_under(model: &str, seed: u64, cases: u64) -> BTreeMap<&'static str, [usize; 2]> {
+/// Plays cases of all kinds under a model, with messages that are spread over VNIs from the first one on, or
+/// as the model has it; returns how often the express path took a call and refused one. Only messages
+/// without wildcards stay spread.
+fn play_under(
+    model: &str,
+    spread: Option<SpreadRule>,
+    seed: u64,
+    cases: u64,
+) -> BTreeMap<&'static str, Counts> {
     let (both, other, differences) = (Barrier::new(2), Mutex::default(), Mutex::default());
-    let counts = Mutex::default();
-    Ranks::new(2).under(model).run(|rank| {
-        let stage = Stage::new(rank, &both);
+    let (counts, has_wildcards) = (Mutex::default(), spread.is_none());
+    let ranks =
+        Ranks::new(2).under(model).with(|settings| settings.spread = spread.unwrap_or(settings.spread));
+    ranks.run(|rank| {
+        let stage = Stage::new(rank, has_wildcards, &both);
         let play = Play { stage, taken: Taken::default(), other: &other, differences: &differences };
-        let mut draw = Draw::new(seed);
+        let mut draw = Draw::new(seed, has_wildcards);
         for number in 0..cases {
             for _ in 0..2 {
                 play.compare::<messages::Message>(&mut draw);
@@ -109,7 +119,7 @@ fn play_under(model: &str, seed: u64, cases: u64) -> BTreeMap<&'static str, [usi
     let differences: Vec<String> = differences.into_inner().expect("no panic");
     assert!(
         differences.is_empty(),
-        "HEDDLE_TEST_SEED={seed}, model {model}: the paths differ in {} cases, among them\n{}",
+        "HEDDLE_TEST_SEED={seed}, model {model}, spread {spread:?}: the paths differ in {} cases, among them\n{}",
         differences.len(),
         differences[..differences.len().min(3)].join("\n")
     );
@@ -122,17 +132,35 @@ fn both_paths_do_the_same() {
     let cases = number_in("HEDDLE_TEST_CASES", || 600);
     // Not captured: a wrong rule may end the process.
     _ = writeln!(std::io::stderr(), "HEDDLE_TEST_SEED={seed}");
-    // The express paths of messages exist under the first two.
-    for (model, cases) in
-        [("auto", cases), ("per-vni-mcs", cases / 4), ("global-mutex", cases / 4), ("lock-free", cases / 4)]
-    {
-        let taken = play_under(model, seed, cases);
-        println!("HEDDLE_TEST_SEED={seed}, model {model}: taken and refused by the express path {taken:?}");
+    // The express paths of messages exist under the first two, those of sends also under the last two.
+    let part = cases / 4;
+    for (model, cases) in [
+        ("auto", cases),
+        ("per-vni-mcs", part),
+        ("global-mutex", part),
+        ("lock-free", part),
+        ("per-object", part),
+    ] {
+        let taken = play_under(model, None, seed, cases);
+        println!(
+            "HEDDLE_TEST_SEED={seed}, model {model}: taken, on a lane, refused by the express path {taken:?}"
+        );
         if model == "auto" && cases >= 600 {
             for name in functions() {
-                let is_taken = taken.get(&*name).is_some_and(|[taken, _]| *taken > 0);
+                let is_taken = taken.get(&*name).is_some_and(|[taken, ..]| *taken > 0);
                 assert!(is_taken, "the express path of {name} is not tested: {taken:?}");
             }
         }
+        if matches!(model, "lock-free" | "per-object") && part >= 150 {
+            let sends = ["Send", "Rsend", "Isend", "Irsend"].iter().filter_map(|name| taken.get(name));
+            let sent: usize = sends.map(|[taken, ..]| taken).sum();
+            assert!(sent > 10, "the express paths of sends are not tested under {model}: {taken:?}");
+        }
     }
+    let taken = play_under("auto", Some(SpreadRule::Always), seed, cases / 2);
+    println!("HEDDLE_TEST_SEED={seed}, spread: taken, on a lane, refused by the express path {taken:?}");
+    // Sends find their lane by themselves, and count as taken at home.
+    let on_lanes: usize =
+        ["Recv", "Irecv"].iter().filter_map(|name| taken.get(name)).map(|[_, on, _]| on).sum();
+    assert!(cases < 600 || on_lanes > 0, "the express paths of receives on lanes are not tested: {taken:?}");
 }

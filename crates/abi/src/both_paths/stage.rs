@@ -137,6 +137,8 @@ impl Region {
 /// The objects of a rank.
 pub(super) struct Stage<'a> {
     pub(super) rank: usize,
+    /// True if receives and probes have wildcards.
+    pub(super) has_wildcards: bool,
     pub(super) duplicate: CommHandle,
     freed: Cell<CommHandle>,
     three: DatatypeHandle,
@@ -168,14 +170,15 @@ pub(super) fn status_unless(ignored: bool, status: &mut Status) -> StatusOut {
 }
 
 /// Does something in another thread of the rank: a thread that frees an object forgets that it used it last.
-fn in_another_thread(task: impl FnOnce() + Send) {
+pub(super) fn in_another_thread<R: Send>(task: impl FnOnce() -> R + Send) -> R {
     let rank = PlayedRank::here();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let other = scope.spawn(|| {
             rank.join();
-            task();
+            task()
         });
-    });
+        other.join().expect("no panic")
+    })
 }
 
 fn new_type(
@@ -192,7 +195,7 @@ fn new_type(
 
 impl<'a> Stage<'a> {
     /// Both ranks make theirs together.
-    pub(super) fn new(rank: usize, both: &'a Barrier) -> Self {
+    pub(super) fn new(rank: usize, has_wildcards: bool, both: &'a Barrier) -> Self {
         let int = DatatypeHandle(mpi::MPI_INT);
         let mut duplicate = CommHandle::NULL;
         comm::comm_dup(CommHandle(mpi::MPI_COMM_WORLD), out(&mut duplicate)).expect("a communicator");
@@ -201,6 +204,7 @@ impl<'a> Stage<'a> {
         datatype::type_free(out(&mut { freed_type })).expect("a datatype");
         let stage = Stage {
             rank,
+            has_wildcards,
             duplicate,
             freed: Cell::new(CommHandle::NULL),
             three: three(true),

@@ -1,7 +1,8 @@
 //! The messages around a call, all by the general path.
 
+use super::messages::TAGS;
 use super::seen::{shown, shown_outcome};
-use super::stage::{Comm, GARBAGE, Stage};
+use super::stage::{Comm, GARBAGE, ROOM, Stage, in_another_thread};
 use heddle_comm::buffer::Buffer;
 use heddle_comm::{CommRef, Plane};
 use heddle_p2p::Mode;
@@ -10,6 +11,8 @@ use heddle_spec::handle::CommHandle;
 
 /// The tag of the last message of a case.
 const LAST_TAG: i32 = 99;
+/// The last message. No other has that length.
+const LAST: [u8; 3] = [1; 3];
 /// How often a request is tested until it counts as pending. Its message would be in the ring.
 const TESTS: usize = 100;
 
@@ -55,18 +58,60 @@ pub(super) fn drain(stage: &Stage<'_>) -> String {
     let (me, peer) = (stage.rank as i32, 1 - stage.rank as i32);
     let mut seen = String::new();
     for named in [Comm::World, Comm::Duplicate] {
-        let comm = comm_of(stage.comm(named));
-        let plane = Plane::PointToPoint;
-        heddle_p2p::send(&comm, plane, buffer(&mut [1]), peer, LAST_TAG, Mode::Standard).expect("a send");
-        loop {
-            match take(&comm, peer) {
-                Some((LAST_TAG, _)) => break,
-                taken => seen.extend(taken.map(|(_, shown)| shown)),
+        let handle = stage.comm(named);
+        let comm = comm_of(handle);
+        if stage.has_wildcards {
+            heddle_p2p::wait(&mut send_last(&comm, peer, LAST_TAG)).expect("a request");
+            loop {
+                match take(&comm, peer) {
+                    Some((LAST_TAG, _)) => break,
+                    taken => seen.extend(taken.map(|(_, shown)| shown)),
+                }
             }
+            seen.extend(std::iter::from_fn(|| take(&comm, me)).map(|(_, shown)| shown));
+        } else {
+            seen += &take_by_tags(handle, [me, peer]);
         }
-        seen.extend(std::iter::from_fn(|| take(&comm, me)).map(|(_, shown)| shown));
     }
-    let alone = comm_of(stage.comm(Comm::Alone));
-    seen.extend(std::iter::from_fn(|| take(&alone, 0)).map(|(_, shown)| shown));
+    if stage.has_wildcards {
+        let alone = comm_of(stage.comm(Comm::Alone));
+        seen.extend(std::iter::from_fn(|| take(&alone, 0)).map(|(_, shown)| shown));
+    } else {
+        seen += &take_by_tags(stage.comm(Comm::Alone), [0, 0]);
+    }
     seen
+}
+
+/// Begins to send a message behind all others.
+fn send_last(comm: &CommRef, to: i32, tag: i32) -> usize {
+    let (plane, last) = (Plane::PointToPoint, Box::leak(Box::new(LAST)));
+    heddle_p2p::isend(comm, plane, buffer(last), to, tag, Mode::Standard).expect("a send")
+}
+
+/// Takes the messages of both ranks, tag by tag, without probes, which are wildcards to messages that are
+/// spread. Another thread does that: otherwise the locks would stay biased to the caller, and the express
+/// path would go no further than to a home.
+fn take_by_tags(handle: CommHandle, ranks: [i32; 2]) -> String {
+    in_another_thread(|| {
+        let comm = comm_of(handle);
+        let each = || ranks.into_iter().flat_map(|rank| TAGS.map(|tag| (rank, tag)));
+        let sent: Vec<usize> = each().map(|(rank, tag)| send_last(&comm, rank, tag)).collect();
+        let seen = each().map(|(rank, tag)| take_until_last(&comm, rank, tag)).collect();
+        sent.into_iter().for_each(|mut sent| _ = heddle_p2p::wait(&mut sent).expect("a request"));
+        seen
+    })
+}
+
+fn take_until_last(comm: &CommRef, source: i32, tag: i32) -> String {
+    let (mut seen, mut bytes) = (String::new(), vec![0; ROOM]);
+    loop {
+        let room = buffer(&mut bytes);
+        let mut request = heddle_p2p::irecv(comm, Plane::PointToPoint, room, source, tag).expect("a receive");
+        let outcome = heddle_p2p::wait(&mut request).expect("a request");
+        let message = &bytes[..outcome.bytes as usize];
+        if message == LAST {
+            return seen;
+        }
+        seen += &format!("[{source} {tag} {} {}] ", message.len(), shown(message));
+    }
 }

@@ -16,8 +16,11 @@ pub(super) enum Way {
     GeneralOnly,
 }
 
-/// How often the express path has taken a call and refused one, by the function.
-pub(super) type Taken = RefCell<BTreeMap<&'static str, [usize; 2]>>;
+/// How often the express path has taken a call at home, on a lane, and refused one.
+pub(super) type Counts = [usize; 3];
+
+/// The counts of each function.
+pub(super) type Taken = RefCell<BTreeMap<&'static str, Counts>>;
 
 /// Calls a function in a way; returns its error code.
 pub(super) fn in_way(
@@ -33,8 +36,10 @@ pub(super) fn in_way(
         Err(Refusal::Busy) => express(Attempt::Lock),
         tried => tried,
     };
-    let tried = if matches!(tried, Err(Refusal::OnLane)) { express(Attempt::Lane) } else { tried };
-    taken.borrow_mut().entry(name).or_default()[usize::from(tried.is_err())] += 1;
+    let is_on_lane = matches!(tried, Err(Refusal::OnLane));
+    let tried = if is_on_lane { express(Attempt::Lane) } else { tried };
+    let outcome = if tried.is_err() { 2 } else { usize::from(is_on_lane) };
+    taken.borrow_mut().entry(name).or_default()[outcome] += 1;
     tried.map_or_else(|_| code(general()), code)
 }
 

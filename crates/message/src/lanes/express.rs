@@ -5,7 +5,7 @@
 
 use crate::buffer::{Buffer, copy_small};
 use crate::matching::Key;
-use crate::spread::{From, SPREAD, may_be_spread, stamp};
+use crate::spread::{SpreadBy, may_be_spread, stamp};
 use crate::vni::channel::{Channel, Peer};
 use crate::vni::core::Core;
 use crate::vni::interface::{VniState, poll_directly};
@@ -35,7 +35,8 @@ impl Vni {
         if !may_be || !to.is_spill_empty() {
             return Err(Refusal::Unfit);
         }
-        let lane = home.lane(header.envelope.tag());
+        let by = to.spread_by();
+        let lane = home.lane(by, header.envelope);
         let way = lane.peer_apart(peer).ok_or(Refusal::Unfit)?;
         let header = Header { kind: wire::STAMPED_EAGER, ..*header };
         either(
@@ -48,7 +49,7 @@ impl Vni {
                     |channel| {
                         // SAFETY: the caller's promise.
                         let mut send = || unsafe { channel.send_stamped_express(&header, from, len) };
-                        (to.has(SPREAD) && send()).then_some(())
+                        (to.spreads_by(by) && send()).then_some(())
                     },
                 )
             },
@@ -103,7 +104,7 @@ impl Vni {
             return None;
         }
         let home = self.home()?;
-        home.is_spread(Some(peer)).then(|| home.lane(key.tag()))
+        home.spread_by(peer).map(|by| home.lane(by, key.envelope))
     }
 
     /// Does the same as [`receive_directly`](Vni::receive_directly) on [the lane](Self::lane_from) of the
@@ -126,9 +127,9 @@ impl Vni {
             state,
             polls,
             #[inline(always)]
-            move |core| match home.from(peer) {
-                From::Spread => core.receive_stamped_directly(key, buffer),
-                _ => Direct::Ordinary,
+            move |core| match home.spread_by(peer) {
+                Some(_) => core.receive_stamped_directly(key, buffer),
+                None => Direct::Ordinary,
             },
         )
     }
@@ -146,7 +147,8 @@ impl Vni {
             return Err(Refusal::Unfit);
         }
         let home = self.home().ok_or(Refusal::Unfit)?;
-        let lane = home.lane(key.tag());
+        let by = home.spread_by(peer).unwrap_or(SpreadBy::Tag);
+        let lane = home.lane(by, key.envelope);
         either(
             #[inline(always)]
             |attempt| {
@@ -156,7 +158,7 @@ impl Vni {
                     #[inline(always)]
                     |core| {
                         // The mover goes through this critical section once it has changed the state.
-                        if home.from(peer) == From::Spread { operation(core) } else { None }
+                        if home.spread_by(peer) == Some(by) { operation(core) } else { None }
                     },
                 )
             },

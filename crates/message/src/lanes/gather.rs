@@ -21,7 +21,7 @@ pub(super) fn gather(home: &HomeAndLanes<'_>) {
     }
     let mut has_lanes = false;
     home.vni().whole().with_lock(Path::Main, |core| {
-        let peers = home.peers(From::Spread);
+        let peers = home.spread_peers();
         // First of all: a thread that receives on a lane must not overtake what is held from then on.
         peers.iter().for_each(|peer| home.set_from(*peer, From::Swept));
         home.vni().spreading.gather(home);

@@ -2,9 +2,9 @@
 
 use crate::context::used::{self, VniSet};
 use crate::mapping::default_vni;
-use crate::spread::{From, Home, SpreadHome, lane, may_be_spread};
+use crate::spread::{Home, SpreadBy, SpreadHome, lane, may_be_spread};
 use crate::vni::{Message, Vni};
-use heddle_transport::Fabric;
+use heddle_transport::{Envelope, Fabric};
 use std::ops::Deref;
 
 /// A home and its lanes.
@@ -62,10 +62,10 @@ impl HomeAndLanes<'_> {
         self.vnis
     }
 
-    /// The lane of a tag. Threads that wait elsewhere poll it as often as others from now on.
+    /// The lane of a message. Threads that wait elsewhere poll it as often as others from now on.
     #[inline(always)]
-    pub(super) fn lane(&self, tag: i32) -> &'static Vni {
-        let lane = lane(self.number, tag, self.vnis.len());
+    pub(super) fn lane(&self, by: SpreadBy, envelope: Envelope) -> &'static Vni {
+        let lane = lane(self.number, by, envelope, self.vnis.len());
         used::mark(VniSet::one(lane));
         &self.vnis[lane as usize]
     }
@@ -84,10 +84,5 @@ impl HomeAndLanes<'_> {
     /// Returns true if a message with this context belongs here.
     pub(super) fn has(&self, context: u64) -> bool {
         may_be_spread(context) && default_vni(context, self.vnis.len()) as usize == self.number
-    }
-
-    /// Returns true if messages of a peer are matched on lanes.
-    pub(super) fn is_spread(&self, peer: Option<usize>) -> bool {
-        peer.is_some_and(|peer| self.from(peer) == From::Spread)
     }
 }

@@ -5,15 +5,15 @@ use super::home::HomeAndLanes;
 use crate::losses;
 use crate::matching::Key;
 use crate::request::{self, RequestId};
-use crate::spread::{From, are_turns, may_be_spread};
+use crate::spread::{From, SpreadBy, are_turns, may_be_spread};
 use crate::vni::core::{Core, MatchingShard};
 use crate::vni::{Message, Vni, wire};
-use heddle_model::counters::each_thread_has_core;
+use heddle_model::counters::cores_for_threads;
 use heddle_model::{Path, SectionOf, Whole};
 use heddle_objects::resharding::{Moved, Mover};
 
 /// The peer says that it spreads its messages: they are matched on their lanes from now on, or swept.
-pub(super) fn begin(vni: &Vni, peer: usize) {
+pub(super) fn begin(vni: &Vni, peer: usize, by: SpreadBy) {
     let mover = Mover::wait();
     let Some(home) = vni.home() else { return };
     if home.from(peer) != From::Together {
@@ -29,7 +29,7 @@ pub(super) fn begin(vni: &Vni, peer: usize) {
         }
         let mut moved = core.take_out_of(&home, peer);
         for lane in home.lanes() {
-            let is_there = |key: &Key| home.lane(key.tag()).number() == lane;
+            let is_there = |key: &Key| home.lane(by, key.envelope).number() == lane;
             let posted = moved.posted.extract_if(.., |(key, _)| is_there(key)).collect();
             let unexpected = moved.unexpected.extract_if(.., |(_, key, _)| is_there(key)).collect();
             home.vnis()[lane as usize].whole().with_lock(Path::Main, |on_lane| {
@@ -37,7 +37,7 @@ pub(super) fn begin(vni: &Vni, peer: usize) {
             });
         }
         core.matching_shard(0).with(Path::Main, |shard| shard.matching.watch(true));
-        home.set_from(peer, From::Spread);
+        home.set_from(peer, From::Spread(by));
     });
     if home.marks().is_gathered() {
         gather::settle_home(&mover, &home);
@@ -77,21 +77,25 @@ impl Core<Whole> {
 }
 
 impl Vni {
-    /// The tags of receives change. If threads with a core each take turns in issuing them, asks the sender
-    /// of a message with this key to spread its messages. `comm` is the handle of the communicator.
+    /// The tags or sources of receives change. If threads on several cores take turns in issuing them, asks
+    /// the sender of a message with this key to spread its messages. `comm` is the handle of the
+    /// communicator.
     #[cold]
-    pub(crate) fn tags_of_receives_change(&self, comm: usize, key: &Key) {
-        if are_turns(self.whole().hand_overs()) && each_thread_has_core() {
-            self.ask_to_spread(comm, key);
+    pub(crate) fn receives_change(&self, comm: usize, key: &Key, by: SpreadBy) {
+        if are_turns(self.whole().hand_overs(), cores_for_threads) {
+            self.ask_to_spread(comm, key, by);
         }
     }
 
-    pub(super) fn ask_to_spread(&self, comm: usize, key: &Key) {
+    pub(super) fn ask_to_spread(&self, comm: usize, key: &Key, by: SpreadBy) {
         let (Some(home), Some(peer)) = (self.home(), losses::sender(comm, key)) else { return };
+        if !home.may_ask(peer) {
+            return;
+        }
         self.whole().with_lock(Path::Main, |core| {
             let may_ask = may_be_spread(key.context) && core.fabric.takes_spread_messages(peer);
             if may_ask && peer != self.rank && home.asks(peer) {
-                core.send_spread_notice(peer, wire::ASK);
+                core.send_spread_by(peer, wire::ASK, by);
             }
         });
     }
@@ -111,10 +115,10 @@ impl Vni {
         }
         let peer = losses::sender(request::comm_word(id), &key);
         loop {
-            let is_spread = home.is_spread(peer);
-            let on = if is_spread { home.lane(key.tag()) } else { self };
+            let by = peer.and_then(|peer| home.spread_by(peer));
+            let on = by.map_or(self, |by| home.lane(by, key.envelope));
             let done = on.whole().with_lock(Path::Main, |core| {
-                let holds = home.is_spread(peer) == is_spread;
+                let holds = peer.and_then(|peer| home.spread_by(peer)) == by;
                 if holds {
                     here(core);
                 }

@@ -5,9 +5,10 @@
 //! VNI's locks and lines. But as long as no receive has wildcards, messages with different tags need no
 //! order between them. Once threads with different tags take turns in a channel, the sender spreads the
 //! messages of that home to that peer over the other VNIs, by tag: these are its **lanes**. So does a sender
-//! whose receiver asks for it, since threads take turns there in issuing receives. The first wildcard (or
-//! probe) of the receiver on that home ends this for good: the receiver passes on what is in the lanes in an
-//! order that no message contradicts, and tells the senders.
+//! whose receiver asks for it, since threads take turns there in issuing receives; if these have a peer each
+//! and no tags of their own, by source as well. The first wildcard (or probe) of the receiver on that home
+//! ends this for good: the receiver passes on what is in the lanes in an order that no message contradicts,
+//! and tells the senders.
 //!
 //! ```text
 //!  sender, per home and peer                          receiver, per home and peer
@@ -30,8 +31,8 @@
 //! receiver moves the older receives and messages first, then these meet what was moved. A receive that finds
 //! the state changed inside of a critical section starts again.
 //!
-//! **Order in the lanes.** Messages with one tag of one communicator are in one lane. A message that finds no
-//! room in its lane holds back those of all lanes ([`heddle_objects::spread`]).
+//! **Order in the lanes.** Messages of one sender with one tag of one communicator are in one lane. A message
+//! that finds no room in its lane holds back those of all lanes ([`heddle_objects::spread`]).
 //!
 //! **Order from the lanes.** From the first wildcard on nothing is matched in a lane: what has a stamp is
 //! held, and moves home once it is settled ([`heddle_objects::spread::settle()`]); the home's ring is read

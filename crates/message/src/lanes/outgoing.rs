@@ -1,7 +1,7 @@
 //! The sender: its messages leave their home for the lanes, and come back.
 
 use crate::request::{self, OutOfRequests, RequestId};
-use crate::spread::{CLOSED, MARKS, SPREAD, STAMPS, SpreadOut, WISHED, stamp};
+use crate::spread::{BY_SOURCE, CLOSED, MARKS, SPREAD, STAMPS, SpreadBy, SpreadOut, WISHED, stamp};
 use crate::vni::backlog::Queued;
 use crate::vni::channel::{Channel, Peer};
 use crate::vni::send::fill;
@@ -13,6 +13,7 @@ use heddle_objects::resharding::Mover;
 use heddle_platform::atomic::Ordering;
 use heddle_settings::SpreadRule;
 use heddle_sync::queues::tasks::Advanced;
+use heddle_transport::Envelope;
 
 impl Peer<Whole> {
     /// Exchanges marks, in the critical sections of home and channel.
@@ -42,7 +43,7 @@ impl Peer<Whole> {
 impl Vni {
     /// Begins to spread the messages of this home to a peer. Called in no critical section.
     #[cold]
-    pub(crate) fn spread_to(&self, peer: usize) {
+    pub(crate) fn spread_to(&self, peer: usize, by: SpreadBy) {
         let _mover = Mover::wait();
         let (Some(home), Some(to)) = (self.home(), self.peer_apart(peer)) else { return };
         let out = to.out();
@@ -59,14 +60,14 @@ impl Vni {
                 let begins = channel.backlog.is_empty();
                 if begins {
                     channel.backlog.reserve(true);
-                    to.mark(SPREAD);
+                    to.mark(SPREAD | if by == SpreadBy::Tag { 0 } else { BY_SOURCE });
                 }
                 begins
             });
             if begins {
                 counters::count(CountedEvent::ChannelSpread, 1);
                 // Behind all that was sent together.
-                core.send_spread_notice(peer, wire::SPREAD);
+                core.send_spread_by(peer, wire::SPREAD, by);
             }
             begins
         });
@@ -94,10 +95,11 @@ impl Vni {
             drop(out.spill.lock());
             return Err((args, request));
         }
-        let (peer, by) = (args.peer, home.lane(args.tag));
-        let Some(way) = by.peer_apart(peer) else { return Err((args, request)) };
+        let (peer, by, envelope) = (args.peer, to.spread_by(), args.envelope());
+        let lane = home.lane(by, envelope);
+        let Some(way) = lane.peer_apart(peer) else { return Err((args, request)) };
         if args.is_eager() && out.spill.is_empty() {
-            let send = |channel: &mut Channel<_>| to.has(SPREAD) && channel.send_stamped(&args);
+            let send = |channel: &mut Channel<_>| to.spreads_by(by) && channel.send_stamped(&args);
             if way.channel.section().with_lock(Path::Main, send) {
                 return Ok(Ok(None));
             }
@@ -107,19 +109,20 @@ impl Vni {
             Err(error) => return Ok(Err(error)),
         };
         fill(id, args);
-        self.send_or_spill(id, peer, by);
+        self.send_or_spill(id, peer, envelope);
         Ok(Ok(Some(id)))
     }
 
     /// Does the same for a request that has its arguments.
     #[cold]
-    fn send_or_spill(&self, id: RequestId, peer: usize, lane: &Vni) {
+    fn send_or_spill(&self, id: RequestId, peer: usize, envelope: Envelope) {
         let (Some(home), Some(to)) = (self.home(), self.peer_apart(peer)) else { return };
         let mut spill = to.out().spill.lock();
         if !to.has(SPREAD) {
             drop(spill);
             return self.whole().with_lock(Path::Main, |core| core.begin_filled(id, peer));
         }
+        let lane = home.lane(to.spread_by(), envelope);
         request::set_vni(id, lane.number());
         let was_empty = spill.is_empty();
         let sent = spill.send_or_wait(id, |id| lane.start_on_lane(*id, peer));

@@ -6,11 +6,11 @@ use crate::buffer::Buffer;
 use crate::mapping::NAMED;
 use crate::matching::Key;
 use crate::request::{self, Found, RequestId, RequestKind};
-use crate::spread::Spreading;
+use crate::spread::{SpreadBy, Spreading};
 use crate::vni::{Direct, INLINE_BYTES, SendArgs, Vni, eager_header};
 use heddle_bootstrap::JobControl;
 use heddle_model::{Attempt, Model, Refusal};
-use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::atomic::{AtomicBool, AtomicU32, Ordering};
 use heddle_settings::SpreadRule;
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use heddle_transport::Fabric;
@@ -23,11 +23,11 @@ const THREADS: u32 = 3;
 const CONTEXT: u64 = 2 << 6;
 const HOME: usize = 2;
 
-/// The VNIs of two ranks.
-fn ranks(rule: SpreadRule) -> [&'static [Vni]; 2] {
-    let job = JobControl::create(2).expect("the memory of a job");
-    [0, 1].map(|rank| {
-        let world = job.world_of(rank).expect("the job is there");
+/// The VNIs of some ranks.
+fn ranks<const N: usize>(rule: SpreadRule) -> [&'static [Vni]; N] {
+    let job = JobControl::create(N as u32).expect("the memory of a job");
+    std::array::from_fn(|rank| {
+        let world = job.world_of(rank as u32).expect("the job is there");
         let fabric = Fabric::attach(&world, VNIS).expect("a segment");
         let spreading = Arc::new(Spreading::by(rule, &fabric));
         let sections = Arc::new(Model::default().sections(true));
@@ -38,7 +38,23 @@ fn ranks(rule: SpreadRule) -> [&'static [Vni]; 2] {
     })
 }
 
+/// A thread of a test has panicked.
+static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// Says so for the thread that has it: the others would wait for that one for ever.
+struct TellsOthers;
+
+impl Drop for TellsOthers {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // Relaxed: only the flag is of interest.
+            HAS_PANICKED.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 fn poll(vnis: &[Vni]) {
+    assert!(!HAS_PANICKED.load(Ordering::Relaxed), "another thread has panicked");
     let mut happened = false;
     for vni in vnis {
         happened |= vni.progress();
@@ -152,6 +168,7 @@ fn in_turns(rule: SpreadRule, len: usize, exact: u32, count: u32, source: i32, a
     let [sender, receiver] = ranks(rule);
     let (turn, done) = (AtomicU32::new(0), AtomicU32::new(0));
     let sends = |mine: u32| {
+        let _tells = TellsOthers;
         let mut pending = Vec::new();
         for number in (mine..count).step_by(THREADS as usize) {
             while turn.load(Ordering::Acquire) != number {
@@ -167,6 +184,7 @@ fn in_turns(rule: SpreadRule, len: usize, exact: u32, count: u32, source: i32, a
         done.fetch_add(1, Ordering::Release);
     };
     thread::scope(|scope| {
+        let _tells = TellsOthers;
         for thread in 0..THREADS {
             let sends = &sends;
             scope.spawn(move || sends(thread));
@@ -206,7 +224,7 @@ fn messages_that_were_together_keep_their_order() {
     for number in 0..count {
         if number == count / 2 {
             while receiver[HOME].progress() {}
-            sender[HOME].spread_to(1);
+            sender[HOME].spread_to(1, SpreadBy::Tag);
         }
         assert_eq!(send_with_tag(sender, number, (number % 5) as i32), None, "there is room");
     }
@@ -306,13 +324,13 @@ fn a_receiver_asks_its_sender_to_spread_messages() {
     let is_spread = |by: &[Vni], to| by[HOME].peer_apart(to).expect("its channel").is_spread();
     let poll_both = || (0..10).for_each(|_| [sender, receiver].into_iter().for_each(poll));
     assert_eq!(send_with_tag(sender, 0, 1), None, "there is room");
-    home.tags_of_receives_change(0, &key);
+    home.receives_change(0, &key, SpreadBy::Tag);
     poll_both();
     assert!(!is_spread(sender, 1), "no threads take turns");
-    home.ask_to_spread(0, &Key::new(CONTEXT | 1, 0, 1));
+    home.ask_to_spread(0, &Key::new(CONTEXT | 1, 0, 1), SpreadBy::Tag);
     poll_both();
     assert!(!is_spread(sender, 1), "messages of a collective operation are not spread");
-    home.ask_to_spread(0, &key);
+    home.ask_to_spread(0, &key, SpreadBy::Tag);
     poll_both();
     assert!(is_spread(sender, 1));
     assert_eq!(send_with_tag(sender, 1, 1), None, "there is room");
@@ -320,11 +338,58 @@ fn a_receiver_asks_its_sender_to_spread_messages() {
 
     // The other way a wildcard came first.
     let posted = Posted::new(sender, MPI_ANY_SOURCE, MPI_ANY_TAG, 4);
-    sender[HOME].ask_to_spread(0, &Key::new(CONTEXT, 1, 1));
+    sender[HOME].ask_to_spread(0, &Key::new(CONTEXT, 1, 1), SpreadBy::Tag);
     poll_both();
     assert!(!is_spread(receiver, 0));
     sender[HOME].cancel_receive(posted.0);
     request::consume(posted.0).expect("it was cancelled");
+}
+
+/// Threads that have a peer each, and all the same tag, have a lane each.
+#[test]
+fn messages_of_one_tag_are_spread_by_their_sources() {
+    const TAG: i32 = 1;
+    let [first, second, receiver] = ranks(SpreadRule::Contended);
+    let senders = [first, second];
+    let lane = |source| receiver[HOME].lane_from(source as usize, &Key::new(CONTEXT, source, TAG));
+    let send = |source: i32, number| {
+        let sent = send_as((source, 2), senders[source as usize], number, TAG);
+        assert_eq!(sent, None, "there is room");
+    };
+    let poll_all = || (0..10).for_each(|_| [first, second, receiver].into_iter().for_each(poll));
+    for source in [0, 1] {
+        send(source, 0);
+        receiver[HOME].ask_to_spread(0, &Key::new(CONTEXT, source, TAG), SpreadBy::TagAndSource);
+    }
+    poll_all();
+    let lanes = [0, 1].map(|source| lane(source).expect("they are spread").number());
+    assert_ne!(lanes[0], lanes[1]);
+    for source in [0, 1] {
+        (1..4).for_each(|number| send(source, number));
+    }
+    for (number, source) in (0..4).flat_map(|number| [(number, 1), (number, 0)]) {
+        assert_eq!(Posted::new(receiver, source, TAG, 4).wait(receiver), number);
+    }
+    // By the express path as well.
+    for source in [0, 1] {
+        let to = senders[source as usize][HOME].peer_apart(2).expect("its channel");
+        let data: &[u8; INLINE_BYTES] = Box::leak(Box::new([7; INLINE_BYTES]));
+        let header = eager_header(CONTEXT, source, TAG);
+        // SAFETY: the bytes are never freed.
+        let sent = unsafe {
+            senders[source as usize][HOME].send_express_on_lane((to, 2), &header, data.as_ptr(), 4)
+        };
+        assert_eq!(sent, Ok(()));
+        let into: &'static mut [u8] = Box::leak(Box::new([0; 4]));
+        // SAFETY: the bytes are never freed.
+        let buffer = unsafe { Buffer::bytes(into.as_mut_ptr(), 4) };
+        let key = Key::new(CONTEXT, source, TAG);
+        let taken = receiver[HOME].take_express_on_lane(source as usize, &key, buffer);
+        assert_eq!(taken.map(|(envelope, bytes)| (envelope.source(), bytes)), Ok((source, 4)));
+    }
+    // The first wildcard brings them home.
+    send(0, 4);
+    assert_eq!(Posted::new(receiver, MPI_ANY_SOURCE, TAG, 4).wait(receiver), 4);
 }
 
 /// A sender fills one lane, and then uses another one. It goes on before the receiver looks, or afterwards.
@@ -354,10 +419,15 @@ fn full_lane_then_another(exact: u32) {
 }
 
 fn send_with_tag(vnis: &[Vni], number: u32, tag: i32) -> Option<RequestId> {
+    send_as((0, 1), vnis, number, tag)
+}
+
+/// Sends a number from a rank to another one.
+fn send_as((source, peer): (i32, usize), vnis: &[Vni], number: u32, tag: i32) -> Option<RequestId> {
     let data = Box::leak(Box::new(number.to_ne_bytes()));
     // SAFETY: the bytes are never freed.
     let buffer = unsafe { Buffer::bytes(data.as_mut_ptr(), 4) };
-    let args = SendArgs { buffer, peer: 1, context: CONTEXT, source: 0, tag, synchronous: false, keep: None };
+    let args = SendArgs { buffer, peer, context: CONTEXT, source, tag, synchronous: false, keep: None };
     vnis[HOME].send(args, || request::take(HOME as u32, 0, RequestKind::Send)).expect("a request")
 }
 

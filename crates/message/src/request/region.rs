@@ -202,9 +202,20 @@ fn page_size() -> usize {
 mod tests {
     use super::*;
 
+    /// A region in a place of its own, so that it does not grow into that of the process, or the other way
+    /// round.
+    fn region(number: usize, most: usize) -> (Region<[u64; 40]>, Growth) {
+        let (region, mut growth) = (Region::new(), Growth::up_to(most));
+        let place = somewhere().expect("a page") - (number << 40);
+        let base = map_at(place & !(ALIGNMENT - 1), page_size()).expect("nothing is there");
+        region.base.store(base.cast(), Ordering::Relaxed);
+        growth.backed = page_size();
+        (region, growth)
+    }
+
     #[test]
     fn slots_stay_where_they_are_while_it_grows() {
-        let (region, mut growth) = (Region::<[u64; 40]>::new(), Growth::up_to(MOST));
+        let (region, mut growth) = region(1, MOST);
         let mut places: Vec<*const [u64; 40]> = Vec::new();
         for round in 0..50u64 {
             let first = growth.slots() as u32;
@@ -240,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_exceeds_the_addresses_is_an_error_and_nothing_is_lost() {
-        let (region, mut growth) = (Region::<[u64; 40]>::new(), Growth::up_to(100));
+        let (region, mut growth) = region(2, 100);
         assert_eq!(region.grow(&mut growth, 64, || [1; 40]), Ok(()));
         assert_eq!(region.grow(&mut growth, 64, || [2; 40]), Ok(()), "fewer than asked for");
         assert_eq!(growth.slots(), 100);

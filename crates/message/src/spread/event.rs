@@ -1,15 +1,16 @@
 //! News that a thread reads in a ring, and acts on outside of it (`lanes`).
 
 use super::state::SpreadHome;
+use super::way::SpreadBy;
 use crate::matching::Key;
 
 /// News of messages that are spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpreadEvent {
     /// A peer asks me to spread my messages.
-    Asked(usize),
+    Asked(usize, SpreadBy),
     /// A peer spreads its messages from now on.
-    Begun(usize),
+    Begun(usize, SpreadBy),
     /// A peer wants my messages on their home again.
     Wanted(usize),
     /// A peer's messages are on their home again, with stamps.

@@ -69,7 +69,10 @@ pub(crate) const CLOSED: usize = 1 << 62;
 pub(crate) const STAMPS: usize = 1 << 61;
 /// On lanes from the first message on.
 pub(crate) const WISHED: usize = 1 << 60;
-pub(crate) const MARKS: usize = SPREAD | CLOSED | STAMPS | WISHED;
+/// Beside `SPREAD`: not by tag alone.
+pub(crate) const BY_SOURCE: usize = 1 << BY;
+pub(crate) const BY: u32 = 59;
+pub(crate) const MARKS: usize = SPREAD | CLOSED | STAMPS | WISHED | BY_SOURCE;
 
 /// The state of a sender that spreads messages of a home to a peer.
 #[derive(Debug, Default)]

@@ -17,8 +17,8 @@ mod turns;
 mod way;
 
 pub(crate) use event::SpreadEvent;
-pub(crate) use marks::{CLOSED, MARKS, SPREAD, STAMPS, SpreadMarks, SpreadOut, WISHED};
+pub(crate) use marks::{BY, BY_SOURCE, CLOSED, MARKS, SPREAD, STAMPS, SpreadMarks, SpreadOut, WISHED};
 pub use state::Spreading;
 pub(crate) use state::{From, Held, Home, SpreadHome};
-pub(crate) use turns::{TagChanges, are_turns};
-pub(crate) use way::{lane, may_be_spread};
+pub(crate) use turns::{ReceiveChanges, TagChanges, are_turns};
+pub(crate) use way::{SpreadBy, lane, may_be_spread};

@@ -1,7 +1,7 @@
 //! The receiver's states of messages that are spread.
 
 use super::marks::SpreadMarks;
-use super::way::may_be_spread;
+use super::way::{SpreadBy, may_be_spread};
 use crate::mapping::default_vni;
 use crate::matching::Key;
 use heddle_objects::spread::Stamped;
@@ -13,14 +13,28 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The receiver's state for a home and a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum From {
     /// Messages are matched on the home.
     Together,
     /// They are matched on their lanes.
-    Spread,
+    Spread(SpreadBy),
     /// Those with a stamp are held, and matched on the home once they are settled.
     Swept,
+}
+
+impl From {
+    /// The bits of a state in which messages are matched on lanes, and of the other states.
+    const SPREAD: u8 = 2;
+    const TOGETHER: u8 = 0;
+    const SWEPT: u8 = 1;
+
+    fn bits(self) -> u8 {
+        match self {
+            From::Together => From::TOGETHER,
+            From::Spread(by) => From::SPREAD | by.bit() as u8,
+            From::Swept => From::SWEPT,
+        }
+    }
 }
 
 /// The receiver's state of a home; `M` is a message.
@@ -73,7 +87,7 @@ impl<M> Spreading<M> {
             CachePadded::new(Home {
                 marks: Arc::new(SpreadMarks::new(rule)),
                 asked: ranks.clone().map(|_| AtomicBool::new(false)).collect(),
-                from: ranks.clone().map(|_| AtomicU8::new(From::Together as u8)).collect(),
+                from: ranks.clone().map(|_| AtomicU8::new(From::TOGETHER)).collect(),
                 first: ranks.start as usize,
                 held: Mutex::default(),
                 offers: OnceLock::new(),
@@ -154,35 +168,53 @@ impl<M> Home<M> {
     }
 
     pub(crate) fn from(&self, peer: usize) -> From {
-        match self.state(peer).map(|state| state.load(Ordering::Acquire)) {
-            Some(state) if state == From::Spread as u8 => From::Spread,
-            Some(state) if state == From::Swept as u8 => From::Swept,
-            _ => From::Together,
+        match self.bits(peer) {
+            From::TOGETHER => From::Together,
+            From::SWEPT => From::Swept,
+            bits => From::Spread(SpreadBy::of_bit(u64::from(bits))),
         }
     }
 
+    /// By what messages of a peer are spread, if they are matched on lanes.
+    #[inline(always)]
+    pub(crate) fn spread_by(&self, peer: usize) -> Option<SpreadBy> {
+        let bits = self.bits(peer);
+        (bits & From::SPREAD != 0).then(|| SpreadBy::of_bit(u64::from(bits)))
+    }
+
+    #[inline(always)]
+    fn bits(&self, peer: usize) -> u8 {
+        self.state(peer).map_or(From::TOGETHER, |state| state.load(Ordering::Acquire))
+    }
+
     /// Returns true if a peer may be asked to spread its messages, and was not asked before.
+    pub(crate) fn may_ask(&self, peer: usize) -> bool {
+        let asked = self.asked.get(peer.wrapping_sub(self.first));
+        // Relaxed: a thread that notes that it asks does so.
+        !self.marks.is_gathered()
+            && self.from(peer) == From::Together
+            && asked.is_some_and(|asked| !asked.load(Ordering::Relaxed))
+    }
+
+    /// Notes that a thread asks such a peer. Returns false if another one does.
     pub(crate) fn asks(&self, peer: usize) -> bool {
-        let may_ask = !self.marks.is_gathered() && self.from(peer) == From::Together;
-        let asked = self.asked.get(peer.wrapping_sub(self.first)).filter(|_| may_ask);
-        // Relaxed: a thread that is told so asks.
+        let asked = self.asked.get(peer.wrapping_sub(self.first)).filter(|_| self.may_ask(peer));
         asked.is_some_and(|asked| !asked.swap(true, Ordering::Relaxed))
     }
 
     /// Called by the mover, in the home's critical section.
     pub(crate) fn set_from(&self, peer: usize, from: From) {
         if let Some(state) = self.state(peer) {
-            // Release: pairs with the Acquire in `from`.
-            state.store(from as u8, Ordering::Release);
+            // Release: pairs with the Acquire in `bits`.
+            state.store(from.bits(), Ordering::Release);
         }
-        let spread = |state: &AtomicU8| state.load(Ordering::Relaxed) == From::Spread as u8;
-        self.marks.set_elsewhere(self.from.iter().any(spread));
+        self.marks.set_elsewhere(!self.spread_peers().is_empty());
     }
 
-    /// The peers in a state.
-    pub(crate) fn peers(&self, from: From) -> Vec<usize> {
+    /// The peers whose messages are matched on lanes.
+    pub(crate) fn spread_peers(&self) -> Vec<usize> {
         let ranks = self.first..self.first + self.from.len();
-        ranks.filter(|peer| self.from(*peer) == from).collect()
+        ranks.filter(|peer| self.spread_by(*peer).is_some()).collect()
     }
 
     fn state(&self, peer: usize) -> Option<&AtomicU8> {

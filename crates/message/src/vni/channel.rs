@@ -5,7 +5,10 @@ use super::message::SendArgs;
 use super::ring_access::Rules;
 use super::wire;
 use crate::buffer::{Buffer, copy_small};
-use crate::spread::{CLOSED, MARKS, SPREAD, STAMPS, SpreadOut, TagChanges, WISHED, may_be_spread, stamp};
+use crate::spread::{
+    BY, BY_SOURCE, CLOSED, MARKS, SPREAD, STAMPS, SpreadBy, SpreadOut, TagChanges, WISHED, may_be_spread,
+    stamp,
+};
 use heddle_model::counters::Section;
 use heddle_model::{GuardedObject, Path, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
@@ -38,6 +41,19 @@ impl<S: Rules> Peer<S> {
     #[inline(always)]
     pub(crate) fn is_spread(&self) -> bool {
         self.has(SPREAD | CLOSED)
+    }
+
+    /// By what messages are spread that are.
+    #[inline(always)]
+    pub(crate) fn spread_by(&self) -> SpreadBy {
+        SpreadBy::of_bit((self.backlogged.load(Ordering::Relaxed) >> BY) as u64)
+    }
+
+    /// Returns true if messages go to lanes in this way now.
+    #[inline(always)]
+    pub(crate) fn spreads_by(&self, by: SpreadBy) -> bool {
+        let marks = self.backlogged.load(Ordering::Relaxed) & (SPREAD | BY_SOURCE);
+        marks == SPREAD | (by.bit() as usize) << BY
     }
 
     /// Returns true if a message with this context goes to a lane, or waits for one, rather than to the

@@ -11,7 +11,7 @@ use super::trace;
 use super::unexpected::UnexpectedBytes;
 use crate::matching::{Key, Matching};
 use crate::request::{self, Outcome, PartOver, RequestId, Stage};
-use crate::spread::{Spreading, TagChanges};
+use crate::spread::{ReceiveChanges, Spreading};
 use heddle_model::counters::{self, CountedEvent, Row, Section};
 use heddle_model::{GuardedObject, Path, SectionOf, Sections};
 use heddle_objects::probers::Probers;
@@ -34,8 +34,8 @@ pub(crate) struct Core<S: Rules> {
     pub spreading: Arc<Spreading<Message>>,
     pub arrivals: S::Section<Arrivals>,
     pub matching_shards: S::Shards<MatchingShard>,
-    /// How often the tags of receives change that threads issue by the lock of a whole VNI.
-    pub receive_tags: TagChanges,
+    /// How often the tags and sources of receives change that threads issue by the lock of a whole VNI.
+    pub receive_changes: ReceiveChanges,
     pub rendezvous: S::Section<RendezvousState>,
     pub peers: Arc<Peers<S>>,
     /// The number of rendezvous transfers and deferred pieces of work; written in the
@@ -174,7 +174,7 @@ impl<S: Rules> Core<S> {
             spreading: Arc::clone(spreading),
             rendezvous: S::guard(sections, RendezvousState::default()),
             peers: Arc::clone(peers),
-            receive_tags: TagChanges::default(),
+            receive_changes: ReceiveChanges::default(),
             pending: AtomicUsize::new(0),
             backlogged: AtomicUsize::new(0),
             losses: AtomicUsize::new(0),

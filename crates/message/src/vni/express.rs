@@ -13,8 +13,8 @@ use super::{Direct, Vni, trace};
 use crate::buffer::{Buffer, copy_small};
 use crate::matching::Key;
 use crate::request::{self, Fresh, RequestId, Stage};
-use crate::spread::are_turns;
-use heddle_model::counters::each_thread_has_core;
+use crate::spread::{SpreadBy, are_turns};
+use heddle_model::counters::cores_for_threads;
 use heddle_model::{Attempt, Path, Refusal, SectionOf, Whole};
 use heddle_objects::resharding::Route;
 use heddle_transport::{Envelope, Header};
@@ -65,8 +65,12 @@ impl Vni {
         match attempt {
             // The code of the usual case stays small.
             Attempt::Bias => Err(Refusal::Busy),
-            // SAFETY: the caller's promise.
-            Attempt::Lock => unsafe { self.send_express_enclosed(peer, header, from, len) },
+            Attempt::Lock => match &self.state {
+                // SAFETY: the caller's promise.
+                VniState::Whole(_) => unsafe { self.send_express_enclosed(peer, header, from, len) },
+                // SAFETY: the caller's promise.
+                _ => unsafe { self.send_express_among_objects(peer, header, from, len) },
+            },
             Attempt::Lane => Err(Refusal::Unfit),
         }
     }
@@ -97,8 +101,8 @@ impl Vni {
             let sent = unsafe { channel.send_express(header, from, len) };
             sent.then(|| to.tag_changes.note(header.envelope.tag()))
         })?;
-        if tags_change && are_turns(to.channel.section().hand_overs()) && each_thread_has_core() {
-            self.spread_to(peer);
+        if tags_change && are_turns(to.channel.section().hand_overs(), cores_for_threads) {
+            self.spread_to(peer, SpreadBy::Tag);
         }
         Ok(())
     }
@@ -130,6 +134,33 @@ impl Vni {
             Err(Refusal::Busy) => self.by_shortcut(Attempt::Lock, Path::Main, send),
             done => done,
         }
+    }
+
+    /// Does the same as [`send_express`](Self::send_express), where each object has a critical section, or
+    /// threads share the ring without one.
+    ///
+    /// # Errors
+    /// The same.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(never)]
+    unsafe fn send_express_among_objects(
+        &self,
+        peer: usize,
+        header: &Header,
+        from: *const u8,
+        len: usize,
+    ) -> Result<(), Refusal> {
+        let is_sent = self.may_do_without_requests
+            && match &self.state {
+                VniState::Whole(_) => false,
+                // SAFETY: the caller's promise.
+                VniState::Parted(core) => unsafe { core.send_express(peer, header, from, len) },
+                // SAFETY: the caller's promise.
+                VniState::LockFree(core) => unsafe { core.send_express(peer, header, from, len) },
+            };
+        if is_sent { Ok(()) } else { Err(Refusal::Unfit) }
     }
 
     /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to this process on this
@@ -222,7 +253,7 @@ impl Vni {
         if self.leaves_to_lanes(attempt) {
             return Err(Refusal::OnLane);
         }
-        let (handle, tags_change) = self.by_shortcut(
+        let (handle, by) = self.by_shortcut(
             attempt,
             Path::Main,
             #[inline(always)]
@@ -231,11 +262,13 @@ impl Vni {
                     return None;
                 }
                 let handle = core.receive_express(key, buffer, comm)?;
-                Some((handle, attempt == Attempt::Lock && core.receive_tags.note(key.tag())))
+                let by =
+                    if attempt == Attempt::Lock { core.receive_changes.note(key.envelope) } else { None };
+                Some((handle, by))
             },
         )?;
-        if tags_change {
-            self.tags_of_receives_change(comm, key);
+        if let Some(by) = by {
+            self.receives_change(comm, key, by);
         }
         Ok(handle)
     }

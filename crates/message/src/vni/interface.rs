@@ -12,7 +12,7 @@ use super::waiters::{LastPoll, LastVisit, WaitingThreads};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, OutOfRequests, Outcome, RequestId};
-use crate::spread::{SpreadMarks, Spreading, may_be_spread};
+use crate::spread::{SpreadBy, SpreadMarks, Spreading, may_be_spread};
 use heddle_model::{Guarded, LockFree, Objects, Parted, Path, ProgressEntry, Sections, Whole};
 use heddle_objects::probers::Asleep;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
@@ -37,6 +37,8 @@ pub struct Vni {
     pub(crate) all: OnceLock<&'static [Vni]>,
     /// The way in which a waiting thread enters critical sections to make progress.
     pub(crate) progress_entry: ProgressEntry,
+    /// True if a send that is complete at once needs no request.
+    pub(crate) may_do_without_requests: bool,
     /// The number of rendezvous offers of this VNI that their receivers have not fetched.
     offers: Arc<AtomicUsize>,
     /// The threads that wait on the VNI.
@@ -144,6 +146,7 @@ impl Vni {
             all: OnceLock::new(),
             spreading,
             progress_entry: sections.progress_entry(),
+            may_do_without_requests: sections.may_do_without_requests(),
             offers,
             waiting_threads: WaitingThreads::default(),
             last_poll: LastPoll::default(),
@@ -227,7 +230,7 @@ impl Vni {
         mut request: F,
     ) -> Result<Option<RequestId>, OutOfRequests> {
         if to.wishes_to_spread() && may_be_spread(args.context) {
-            self.spread_to(args.peer);
+            self.spread_to(args.peer, SpreadBy::TagAndSource);
         }
         loop {
             if to.sends_away(args.context) {
@@ -310,8 +313,8 @@ impl Vni {
                 }
                 match run!(self, Main, core => core.receive(id, key)) {
                     None => self.receive_by_lane(id, key),
-                    Some(false) => {}
-                    Some(true) => self.tags_of_receives_change(request::comm_word(id), &key),
+                    Some(None) => {}
+                    Some(Some(by)) => self.receives_change(request::comm_word(id), &key, by),
                 }
             }
         }

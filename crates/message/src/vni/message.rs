@@ -37,8 +37,13 @@ impl SendArgs {
     }
 
     #[inline(always)]
+    pub(crate) fn envelope(&self) -> Envelope {
+        Envelope::new(self.source, self.tag)
+    }
+
+    #[inline(always)]
     pub(crate) fn header(&self, kind: u8) -> Header {
-        Header { kind, aux: 0, context: self.context, envelope: Envelope::new(self.source, self.tag) }
+        Header { kind, aux: 0, context: self.context, envelope: self.envelope() }
     }
 }
 

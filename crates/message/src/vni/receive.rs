@@ -10,7 +10,7 @@ use crate::buffer::{Buffer, copy_small};
 use crate::error::Error;
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId, Stage};
-use crate::spread::{SpreadEvent, may_be_spread};
+use crate::spread::{SpreadBy, SpreadEvent, may_be_spread};
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::probers::Asleep;
@@ -79,7 +79,7 @@ impl<S: Rules> Core<S> {
             }
             wire::SPREAD..=wire::ASK => {
                 self.check_form(peer, message);
-                self.spread_notice_arrives(peer, header.kind);
+                self.spread_notice_arrives(peer, message);
             }
             wire::CTS..=wire::FETCHED | wire::FETCH | wire::STORE => {
                 self.check_form(peer, message);
@@ -212,15 +212,15 @@ impl<S: Rules> Core<S> {
     }
 
     /// Receives: takes the message if it has arrived, otherwise posts the receive. Returns `None` and does
-    /// nothing if the message may be on a lane (`spread`); otherwise, whether the tags of receives have
-    /// [changed](crate::spread::TagChanges::note).
+    /// nothing if the message may be on a lane (`spread`); otherwise, what
+    /// [changes of receives](crate::spread::ReceiveChanges::note) say.
     #[inline(always)]
-    pub(crate) fn receive(&self, id: RequestId, key: Key) -> Option<bool> {
+    pub(crate) fn receive(&self, id: RequestId, key: Key) -> Option<Option<SpreadBy>> {
         if !S::PARTED && self.is_watched() && may_be_spread(key.context) {
             return None;
         }
         self.receive_here(id, key);
-        Some(!S::PARTED && self.receive_tags.note(key.tag()))
+        Some(if S::PARTED { None } else { self.receive_changes.note(key.envelope) })
     }
 
     /// Returns true if messages of this home may be on lanes.

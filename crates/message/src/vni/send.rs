@@ -18,7 +18,7 @@ use super::message::SendArgs;
 use super::ring_access::{FromOutside, Rules};
 use super::step::Entry;
 use super::wire::{self, Rts};
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, copy_small};
 use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use crate::spread::{may_be_spread, stamp};
 use heddle_model::counters::{self, CountedEvent};
@@ -36,6 +36,28 @@ impl<S: Rules> Core<S> {
             len,
             #[inline(always)]
             |to| buffer.read(0, to, len),
+        )
+    }
+
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to another process, if
+    /// there is room.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` are valid for reads.
+    pub(super) unsafe fn send_express(
+        &self,
+        peer: usize,
+        header: &Header,
+        from: *const u8,
+        len: usize,
+    ) -> bool {
+        self.send_inline(
+            peer,
+            header,
+            len,
+            #[inline(always)]
+            // SAFETY: the caller promises the source; a slot has room for `INLINE_BYTES`.
+            |to| unsafe { copy_small(from, to, len) },
         )
     }
 

@@ -17,11 +17,11 @@
 //! | `FETCH` | address, length, receiver's request | send me this memory of yours in pieces (`served_copy.rs`) |
 //! | `STORE` | a piece; extra: address, sender's request, 1 with the last piece | store it there; answer the last one by `FIN` |
 //! | `STAMPED_EAGER` | the stamp, then the data; or the data, and the stamp in extra | a message, one of several VNIs' (`spread`) |
-//! | `SPREAD` | | from now on my messages are spread over VNIs |
+//! | `SPREAD` | 1 if by source as well | from now on my messages are spread over VNIs, by tag |
 //! | `GATHER` | | send them on this VNI again |
 //! | `GATHERED` | | from now on they are on this VNI again, with stamps |
 //! | `UNSTAMPED` | | answer to `GATHERED`: without stamps |
-//! | `ASK` | | spread your messages |
+//! | `ASK` | as `SPREAD` | spread your messages |
 //!
 //! A `SYNC` and an `RTS` may have a stamp: as the second word, and in the place of the key.
 

@@ -19,7 +19,7 @@
 //! | [`CountedEvent`] | [`count`], at each event |
 //!
 //! `standing_back` knows the number of threads that wait to issue an operation, which decides whether a poll
-//! is made.
+//! is made; `cores`, how many cores the threads have.
 //!
 //! Requests that are complete and not yet freed are not counted here: `heddle-message` finds them in the
 //! slots of the requests when a tool asks.
@@ -29,6 +29,7 @@
 //! are not ([`Entry::Fruitless`]).
 
 mod block;
+mod cores;
 mod counted;
 mod last_holder;
 mod registry;
@@ -37,6 +38,7 @@ mod section;
 mod standing_back;
 mod totals;
 
+pub use cores::share_cores;
 pub use counted::{CountedEvent, Entry};
 pub(crate) use last_holder::{HandOver, LockAndRow, Tracked, was_here_last};
 pub use row::Row;
@@ -44,7 +46,7 @@ pub use section::{MOST_VNIS, Section};
 pub(crate) use standing_back::Issuers;
 #[cfg(test)]
 pub(crate) use standing_back::left_out;
-pub use standing_back::{each_thread_has_core, set_cores};
+pub use standing_back::{cores_for_threads, each_thread_has_core};
 pub use totals::{SectionTotals, Totals};
 
 use block::Block;

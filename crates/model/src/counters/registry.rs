@@ -16,6 +16,7 @@
 //!    at the same moment may lose a count there, never more.
 
 use super::block::Block;
+use super::cores;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::fork;
 use std::cmp::Reverse;
@@ -96,6 +97,7 @@ fn open() -> &'static Block {
         &LATE
     };
     slot::set(ptr::from_ref(block).cast_mut().cast());
+    cores::beside(live_threads());
     block
 }
 
@@ -115,6 +117,7 @@ impl Drop for Closer {
         let mine = slot::get().cast::<Block>();
         slot::set(ptr::from_ref(&LATE).cast_mut().cast());
         registry().give_back(mine);
+        cores::beside(live_threads());
     }
 }
 

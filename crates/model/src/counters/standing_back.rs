@@ -11,6 +11,7 @@
 //! Where there are more threads than cores, a thread that waits to issue often has none, and nobody would use
 //! the lock meanwhile. There polls do not stand back.
 
+use super::cores;
 use super::registry::live_threads;
 use super::row::Row;
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -19,17 +20,14 @@ use std::cell::Cell;
 /// The largest number of polls that a thread leaves out in a row.
 const MOST_LEFT_OUT: u32 = 16;
 
-/// The number of cores that the threads of this process have.
-static CORES: AtomicU32 = AtomicU32::new(u32::MAX);
-
-/// Sets the number of cores that the threads of this process have.
-pub fn set_cores(cores: usize) {
-    CORES.store(u32::try_from(cores).unwrap_or(u32::MAX), Ordering::Relaxed);
+/// Returns true if there are no more threads that count than cores for them now.
+pub fn each_thread_has_core() -> bool {
+    live_threads() <= cores_for_threads()
 }
 
-/// Returns true if there are no more threads that count than cores: then polls may stand back.
-pub fn each_thread_has_core() -> bool {
-    live_threads() <= CORES.load(Ordering::Relaxed)
+/// The number of cores for the threads that count now: those that other processes leave, or this one's share.
+pub fn cores_for_threads() -> u32 {
+    cores::beside(live_threads())
 }
 
 thread_local! {
@@ -64,7 +62,7 @@ impl Issuers {
     /// Returns true if a poll is to be left out, and counts it then.
     #[inline]
     pub(crate) fn come_first(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) != 0 && self.come_first_on(CORES.load(Ordering::Relaxed))
+        self.waiting.load(Ordering::Relaxed) != 0 && self.come_first_on(cores::last())
     }
 
     /// Does the same as [`come_first`](Self::come_first) with so many cores, when threads wait.

@@ -68,6 +68,11 @@ impl Sections {
         }
     }
 
+    /// Returns true if an operation that is complete at once needs no request.
+    pub fn may_do_without_requests(&self) -> bool {
+        self.model.requests == Requests::Needed
+    }
+
     /// Puts a channel of a VNI behind a critical section of its own; but if that of the VNI
     /// [guards](Self::parts_channels) the channel, or other threads are kept out, behind none.
     pub(crate) fn guard_channel<T: Send + 'static>(&self, section: Section, channel: T) -> Guarded<T> {

@@ -207,10 +207,17 @@ pub(super) fn variables() -> Vec<Performance> {
         },
         variable(
             "each_thread_has_core",
-            "1 if no more threads count than there are cores; only then may polls be left out",
+            "1 if no more threads count, of all processes that may run on the same cores, than there are cores; only then may polls be left out",
             threads,
             VariableClass::Level,
             |_| u64::from(counters::each_thread_has_core()),
+        ),
+        variable(
+            "cores_for_threads",
+            "how many cores the threads of this process have: those that the threads of other processes leave it, or its share if that is more; from two on messages may be spread",
+            threads,
+            VariableClass::Level,
+            |_| u64::from(counters::cores_for_threads()),
         ),
     ]
 }

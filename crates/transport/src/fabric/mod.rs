@@ -310,6 +310,24 @@ impl Fabric {
         index.is_some_and(|index| self.presence(index).takes_spread())
     }
 
+    /// Says how many threads of this process call MPI, on the cores with this digest. Returns how many
+    /// threads of other processes do so there, as far as they have said so.
+    pub fn share_cores(&self, digest: u64, threads: u32) -> u32 {
+        let own = self.index_of(self.rank());
+        self.presence(own).set_cores(digest);
+        self.presence(own).set_threads(threads);
+        let others = (0..self.local.len()).filter(|index| *index != own);
+        others.map(|index| self.presence(index).threads_on(digest)).sum()
+    }
+
+    /// The number of processes, this one among them, that may run on the cores with this digest, as far as
+    /// they have said so, and whether all of this machine have.
+    pub fn processes_on(&self, digest: u64) -> (u32, bool) {
+        let all = || (0..self.local.len()).map(|index| self.presence(index));
+        let there = all().filter(|presence| presence.threads_on(digest) != 0).count();
+        (there as u32, all().all(Presence::has_said_cores))
+    }
+
     /// No single copy is made at all (`HEDDLE_SINGLE_COPY=off`).
     pub fn forbid_single_copies(&self) {
         (0..self.local.len()).for_each(|index| self.proofs.forbid(index));

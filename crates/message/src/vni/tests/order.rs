@@ -4,7 +4,7 @@ use super::ranks::{self, models, ranks};
 use crate::buffer::Buffer;
 use crate::request::{self, RequestId};
 use crate::vni::{Vni, eager_header};
-use heddle_model::{Attempt, Model};
+use heddle_model::{Attempt, Model, Path};
 
 /// Sends a message of `len` bytes that begins with a number; returns its request if it has to wait.
 fn send(from: &Vni, number: u32, len: usize) -> Option<RequestId> {
@@ -68,6 +68,17 @@ fn the_quick_ways_to_send_refuse_to_overtake() {
             // SAFETY: the bytes outlive the call, after which nothing uses the buffer.
             let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
             assert!(!sender.send_at_once(1, header, buffer), "at once under {model}");
+            if let Some(to) = sender.peer_apart(1) {
+                // As a thread that has not seen that messages are queued.
+                let apart = to.channel.section();
+                let sent = apart.with_lock(Path::Main, |channel| channel.send_at_once(&header, buffer));
+                assert!(!sent, "at once apart under {model}");
+                let args = ranks::send_args(1, 0, 5, buffer);
+                assert!(
+                    !apart.with_lock(Path::Main, |channel| channel.send_eager(&args)),
+                    "apart under {model}"
+                );
+            }
         });
     }
 }

@@ -34,6 +34,12 @@ pub(crate) fn bounded_ranks<const N: usize>(model: &Model, unexpected_bytes: usi
 /// The context of all messages.
 pub(crate) const CONTEXT: u64 = 8;
 
+/// The arguments of a send to `peer`.
+pub(crate) fn send_args(peer: usize, source: i32, tag: i32, buffer: Buffer) -> SendArgs {
+    let (synchronous, keep) = (false, None);
+    SendArgs { buffer, peer, context: CONTEXT, source, tag, synchronous, keep }
+}
+
 /// Sends `bytes` to a peer. `None` if the send is complete; otherwise its request.
 ///
 /// # Safety
@@ -47,9 +53,8 @@ pub(crate) unsafe fn send(
 ) -> Option<RequestId> {
     // SAFETY: the caller's promise.
     let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
-    let (synchronous, keep) = (false, None);
-    let args = SendArgs { buffer, peer, context: CONTEXT, source, tag, synchronous, keep };
-    from.send(args, || request::take(0, 0, RequestKind::Send)).expect("a request")
+    from.send(send_args(peer, source, tag, buffer), || request::take(0, 0, RequestKind::Send))
+        .expect("a request")
 }
 
 /// Issues a receive of a message of rank 0 into `bytes`.
