@@ -76,10 +76,10 @@ static void warm_up(MPI_Comm comm) {
     for (int i = 0; i < 4; i++) CHECK_OK(MPI_Barrier(comm));
 }
 
-typedef enum { BARRIER, BCAST, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE, ALLREDUCE, REDUCE_SCATTER, SCAN, EXSCAN } Operation;
+typedef enum { BARRIER, BCAST, GATHER, SCATTER, SCATTERV, ALLGATHER, ALLTOALL, ALLTOALLV, REDUCE, ALLREDUCE, REDUCE_SCATTER, SCAN, EXSCAN } Operation;
 
-static const char *const names[] = {"barrier", "bcast", "gather", "scatter", "allgather", "alltoall",
-                                    "reduce",  "allreduce", "reduce_scatter", "scan", "exscan"};
+static const char *const names[] = {"barrier",   "bcast",  "gather",    "scatter",        "scatterv", "allgather", "alltoall",
+                                    "alltoallv", "reduce", "allreduce", "reduce_scatter", "scan",     "exscan"};
 
 // Messages that all ranks received together, their bytes, and how many of them rank 0 received and sent.
 typedef struct {
@@ -93,7 +93,9 @@ static Tally tally(Operation operation, int n, MPI_Comm comm, Form form) {
     MPI_Request request = MPI_REQUEST_NULL;
     int size;
     MPI_Comm_size(comm, &size);
+    int counts[RANKS], displs[RANKS];
     for (int i = 0; i < n * size; i++) out[i] = in[i] = 1;
+    for (int i = 0; i < size; i++) counts[i] = n, displs[i] = i * n;
     int before[4] = {received, received_bytes, received, received_from_0}, after[4], all[4];
     int persistent = form == PERSISTENT ? (int)operation : -1;
     switch (persistent) {
@@ -108,8 +110,10 @@ static Tally tally(Operation operation, int n, MPI_Comm comm, Form form) {
     case BCAST: CHECK_OK(form == NONBLOCKING ? MPI_Ibcast(in, n, MPI_INT, 0, comm, &request) : MPI_Bcast(in, n, MPI_INT, 0, comm)); break;
     case GATHER: CHECK_OK(form == NONBLOCKING ? MPI_Igather(out, n, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, 0, comm)); break;
     case SCATTER: CHECK_OK(form == NONBLOCKING ? MPI_Iscatter(out, n, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Scatter(out, n, MPI_INT, in, n, MPI_INT, 0, comm)); break;
+    case SCATTERV: CHECK_OK(form == NONBLOCKING ? MPI_Iscatterv(out, counts, displs, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Scatterv(out, counts, displs, MPI_INT, in, n, MPI_INT, 0, comm)); break;
     case ALLGATHER: CHECK_OK(form == NONBLOCKING ? MPI_Iallgather(out, n, MPI_INT, in, n, MPI_INT, comm, &request) : MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm)); break;
     case ALLTOALL: CHECK_OK(form == NONBLOCKING ? MPI_Ialltoall(out, n, MPI_INT, in, n, MPI_INT, comm, &request) : MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, comm)); break;
+    case ALLTOALLV: CHECK_OK(form == NONBLOCKING ? MPI_Ialltoallv(out, counts, displs, MPI_INT, in, counts, displs, MPI_INT, comm, &request) : MPI_Alltoallv(out, counts, displs, MPI_INT, in, counts, displs, MPI_INT, comm)); break;
     case REDUCE: CHECK_OK(form == NONBLOCKING ? MPI_Ireduce(out, in, n, MPI_INT, MPI_SUM, 0, comm, &request) : MPI_Reduce(out, in, n, MPI_INT, MPI_SUM, 0, comm)); break;
     case ALLREDUCE: CHECK_OK(form == NONBLOCKING ? MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm)); break;
     case REDUCE_SCATTER: CHECK_OK(form == NONBLOCKING ? MPI_Ireduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Reduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, comm)); break;
@@ -228,6 +232,7 @@ static void first(void) {
     expect(BCAST, NUMBERS, messages(7));
     expect(GATHER, NUMBERS, (Tally){7, 7 * BYTES, 7, 0});
     expect(SCATTER, NUMBERS, (Tally){7, 7 * BYTES, 0, 7});
+    expect(SCATTERV, NUMBERS, (Tally){7, 7 * BYTES, 0, 7});
     expect(ALLGATHER, NUMBERS, messages(24));
     expect(ALLTOALL, NUMBERS, messages(24));
     expect(REDUCE, NUMBERS, messages(7));
@@ -253,6 +258,7 @@ static void second(void) {
 
 static void third(void) {
     expect(ALLTOALL, NUMBERS, messages(56));
+    expect(ALLTOALLV, NUMBERS, messages(56));
     expect(REDUCE_SCATTER, NUMBERS, messages(56));
     expect_alltoall(8, false);
 }
@@ -260,11 +266,15 @@ static void third(void) {
 static void blackboard(void) {
     MPI_Comm two;
     bool long_too = reach_each_other();
-    for (Operation operation = BARRIER; operation <= EXSCAN; operation++) expect(operation, NUMBERS, messages(0));
+    for (Operation operation = BARRIER; operation <= EXSCAN; operation++) {
+        // Blocks of any sizes go there where long ones can stay in their ranks' memory.
+        if (long_too || (operation != SCATTERV && operation != ALLTOALLV)) expect(operation, NUMBERS, messages(0));
+    }
     // By auto two ranks send each other what does not fit into one part on the blackboard.
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, check_rank / 2, 0, &two));
     if (long_too) expect_on(two, BCAST, LONGER, messages(0));
     if (long_too) expect_on(two, ALLTOALL, LONGER, messages(0));
+    if (long_too) expect_on(two, ALLTOALLV, LONGER, messages(0));
     CHECK_OK(MPI_Comm_free(&two));
 }
 

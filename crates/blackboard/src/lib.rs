@@ -30,9 +30,11 @@
 //! | `cell` | where the words and cells are |
 //! | `pages` | memory for larger data |
 //! | `exposed` | copies from and to the memory of another process |
+//! | `block_table` | blocks of any lengths in one round |
 //! | `board` | a process's view of a blackboard |
 //! | `retired` | blackboards of freed communicators, on which other processes may still read |
 
+mod block_table;
 mod board;
 mod cell;
 mod exposed;
@@ -41,6 +43,7 @@ mod pages;
 mod published;
 mod retired;
 
+pub use block_table::BlockTable;
 pub use board::Blackboard;
 pub use limits::Limits;
 pub use pages::AHEAD;

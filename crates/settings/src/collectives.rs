@@ -51,7 +51,7 @@ heddle_model::settings! {
         scatter: Algorithm {
             variable: "HEDDLE_SCATTER_ALGORITHM",
             class: Tuning,
-            meaning: "the algorithm of MPI_Scatter (MPI_Scatterv is always linear)",
+            meaning: "the algorithm of MPI_Scatter and MPI_Scatterv (which has no tree)",
             values: among(&[Auto, Blackboard, Linear, Binomial]),
             default: Auto,
             common: true,

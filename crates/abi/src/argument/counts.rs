@@ -3,7 +3,7 @@
 use super::list::List;
 use super::out::Out;
 use crate::error::Result;
-use heddle_platform::allocate::{collected, copied};
+use heddle_platform::allocate::reserve;
 use heddle_spec::constants::MPI_UNDEFINED;
 use std::ffi::c_int;
 
@@ -39,10 +39,23 @@ impl Counts<'_> {
     ///
     /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty; `MPI_ERR_NO_MEM`.
     pub(crate) fn widened(self, length: usize) -> Result<Vec<i64>> {
-        Ok(match self {
-            Self::Int(list) => collected(list.slice(length)?.iter().map(|&value| i64::from(value)))?,
-            Self::Large(list) => copied(list.slice(length)?)?,
-        })
+        let mut all = Vec::new();
+        reserve(&mut all, length)?;
+        self.append_to(&mut all, length)?;
+        Ok(all)
+    }
+
+    /// Appends the array, which has `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` as above.
+    pub(crate) fn append_to(self, all: &mut Vec<i64>, length: usize) -> Result<()> {
+        match self {
+            Self::Int(list) => all.extend(list.slice(length)?.iter().map(|&value| i64::from(value))),
+            Self::Large(list) => all.extend_from_slice(list.slice(length)?),
+        }
+        Ok(())
     }
 }
 

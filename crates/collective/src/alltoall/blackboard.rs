@@ -1,14 +1,16 @@
-//! All-to-all on the blackboard, with blocks of one size: each rank offers all its blocks, and copies its own
-//! from each of the others.
+//! All-to-all on the blackboard: each rank offers all its blocks, and copies its own from each of the others.
 
-use crate::basic::Offer;
+use crate::basic::{Offer, OfferedBlocks};
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::{Blocks, Part};
+use crate::messages::tag;
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
+use heddle_message::buffer::Buffer;
+use std::mem::replace;
 
-/// `send` is `None` if the blocks that arrive replace those that leave: then they must be short enough to
+/// With blocks of one size. `send` is `None` if the blocks that arrive replace those that leave: then they must be short enough to
 /// be published.
 ///
 /// # Errors
@@ -31,5 +33,34 @@ pub(super) fn alltoall(
     }
     talk.finish_round(0);
     offer.take_back(talk);
+    Ok(())
+}
+
+/// With blocks of any sizes. Nobody waits for a rank from which it expects nothing.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn alltoallv(
+    talk: &mut Conversation<'_>,
+    send: Vec<Buffer>,
+    receive: Vec<Buffer>,
+    limits: Limits,
+) -> Result<()> {
+    let own = talk.rank();
+    let mut send = talk.blocks_apart(&send, |rank| receive[rank])?.unwrap_or(send);
+    let own_block = replace(&mut send[own], Buffer::empty());
+    let offer = OfferedBlocks::new(talk, 0, send.into(), limits)?;
+    talk.name(tag::ALLTOALL_BLOCKS);
+    let talk = &mut talk.take_rounds(1);
+    let offered = offer.publish(talk);
+    talk.copy(&own_block, &receive[own]);
+    for rank in talk.others() {
+        let block = receive[rank];
+        if !block.is_empty() {
+            talk.fetch_block(Source { round: 0, rank, whole: block.len(), offset: 0 }, block);
+        }
+    }
+    talk.finish_round(0);
+    offered.take_back(talk);
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::choices::choices;
 use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts, TypedParts};
 use super::messages::tag;
-use heddle_blackboard::Limits;
+use heddle_blackboard::{BlockTable, Limits};
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 
@@ -50,7 +50,7 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
 /// # Errors
 /// The same as for [`alltoall`].
 pub fn alltoallv(talk: &mut Conversation<'_>, send: Option<Parts<'_>>, receive: Parts<'_>) -> Result<()> {
-    run(talk, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
+    of_any_sizes(talk, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
 }
 
 /// Sends a block to each rank and receives a block from each; the blocks may differ in datatype.
@@ -62,7 +62,19 @@ pub fn alltoallw(
     send: Option<TypedParts<'_>>,
     receive: TypedParts<'_>,
 ) -> Result<()> {
-    run(talk, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
+    of_any_sizes(talk, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
+}
+
+/// A rank knows the sizes of its own blocks alone, so the choice depends on the number of ranks only.
+fn of_any_sizes(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blocks) -> Result<()> {
+    let size = talk.size();
+    let choice = choices().alltoall;
+    // Two ranks exchange blocks of some pages quicker by messages.
+    let is_quicker = size > 2 || choice == Algorithm::Blackboard;
+    let limits = talk.limits(choice).filter(|limits| is_quicker && BlockTable::fits(size, limits));
+    let (Some(send), Some(limits)) = (send, limits) else { return run(talk, send, receive) };
+    let [send, receive] = [send, receive].map(|blocks| (0..size).map(|rank| blocks.block(rank)).collect());
+    blackboard::alltoallv(talk, send, receive, limits)
 }
 
 /// Every algorithm here sends one message for each ordered pair of ranks, so two ranks

@@ -8,11 +8,13 @@
 //! | `scattered_reduction.rs` | reductions of long vectors in pieces, by messages |
 //! | `parts.rs` | data of any length on the blackboard, in parts |
 //! | `offer.rs` | data of any length in one round, published or exposed |
+//! | `offered_blocks.rs` | blocks of any lengths in one round, one for each rank |
 
 mod accumulator;
 mod barrier;
 mod bcast;
 mod offer;
+mod offered_blocks;
 mod parts;
 mod reduce;
 mod scatter;
@@ -22,6 +24,7 @@ pub(super) use accumulator::{Accumulator, Side};
 pub(super) use barrier::barrier as by_dissemination;
 pub(super) use bcast::bcast as bcast_by_tree;
 pub(super) use offer::Offer;
+pub(super) use offered_blocks::OfferedBlocks;
 pub(super) use parts::{InParts, publish_and_read};
 pub(super) use reduce::reduce as reduce_by_tree;
 pub(super) use scatter::scatter as scatter_straight;

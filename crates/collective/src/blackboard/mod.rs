@@ -14,4 +14,4 @@ mod step;
 
 pub(super) use establish::{on_blackboard, on_blackboard_from_now_on};
 pub(super) use rounds::{Rounds, soon};
-pub(super) use step::{RoundStep, Source, Target};
+pub(super) use step::{KeptBlocks, RoundStep, Source, Target};

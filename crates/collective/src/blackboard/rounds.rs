@@ -56,9 +56,13 @@ impl Rounds<'_> {
             RoundStep::Publish(round, data, span, reader) => {
                 blackboard.publish(number(*round), what, (data, *span), *reader)
             }
+            RoundStep::PublishBlocks(round, kept) => {
+                blackboard.publish_blocks(number(*round), what, kept.blocks())
+            }
             RoundStep::Expose(round, data, reader) => blackboard.expose(number(*round), what, data, *reader),
             RoundStep::AwaitFinished(round, reader) => blackboard.is_finished_by(number(*round), *reader),
             RoundStep::Fetch(source, room, span) => self.fetch(source, (room, *span), messages),
+            RoundStep::FetchBlock(source, room) => self.fetch_block(source, room, messages),
             RoundStep::Fold(source, target, combiner) => self.fold(source, target, combiner, messages),
             RoundStep::Deliver(destination, data) => self.deliver(destination, data, messages),
             RoundStep::See(source) => self.with(source, messages, |_, _| true),
@@ -81,6 +85,34 @@ impl Rounds<'_> {
             self.take(source, published.data, (room, span), messages)
         } else {
             self.take_less(source, &published, room, messages)
+        }
+    }
+
+    /// Copies the block of this process among published ones to a buffer. Returns false if they are not there
+    /// yet, or if another process still makes the copy.
+    #[inline(never)]
+    fn fetch_block(&self, source: &Source, room: &Buffer, messages: &mut Messages) -> bool {
+        if messages.are_begun() {
+            // The copy that this step has begun.
+            return messages.are_complete();
+        }
+        let Some(published) = self.blackboard.look(self.first.after(source.round), source.rank) else {
+            return false;
+        };
+        let is_other = published.what != self.operation as u32;
+        match published.block(self.blackboard.rank(), self.blackboard.size()) {
+            Some(block) if self.agrees(source, &block) => {
+                self.take(source, block.data, (room, Span::of(room)), messages)
+            }
+            Some(block) => self.take_less(source, &block, room, messages),
+            None => {
+                messages.lose(if is_other {
+                    self.reason(source, &published)
+                } else {
+                    self.no_memory(source)
+                });
+                true
+            }
         }
     }
 

@@ -1,8 +1,10 @@
 //! What a rank does in a round on the blackboard, as data.
 
 use crate::data::Combiner;
-use heddle_blackboard::Span;
+use heddle_blackboard::{BlockTable, Span};
 use heddle_message::buffer::Buffer;
+use std::ptr::NonNull;
+use std::slice;
 
 /// A step in a round, which [`Rounds`](super::Rounds) carry out. Rounds are counted from the operation's
 /// first.
@@ -10,12 +12,16 @@ use heddle_message::buffer::Buffer;
 pub(crate) enum RoundStep {
     /// Publishes a span of data in a round, for one process or for all, as soon as there is room.
     Publish(u32, Buffer, Span, Option<usize>),
+    /// Publishes a block for each process.
+    PublishBlocks(u32, KeptBlocks),
     /// Publishes where data or room in one piece are, for one process or for all.
     Expose(u32, Buffer, Option<usize>),
     /// Waits until one process, or each other one, has finished a round.
     AwaitFinished(u32, Option<usize>),
     /// Waits for published data, and copies them to a span of the buffer; exposed ones fill the whole buffer.
     Fetch(Source, Buffer, Span),
+    /// Waits for published blocks, and copies that of this process to a buffer.
+    FetchBlock(Source, Buffer),
     /// Waits for published data, and computes with them.
     Fold(Source, Target, Combiner),
     /// Waits for exposed room, and copies data there.
@@ -49,22 +55,44 @@ pub(crate) struct Target {
 // SAFETY: the vectors belong to the operation until it is over, whichever thread carries it out.
 unsafe impl Send for Target {}
 
+/// Blocks that the operation keeps: a step that owned them would have to be dropped, each kind of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeptBlocks(NonNull<BlockTable>);
+
+impl KeptBlocks {
+    /// # Safety
+    /// The blocks stay where they are until the step is over for good.
+    pub(crate) unsafe fn new(blocks: &BlockTable) -> KeptBlocks {
+        KeptBlocks(NonNull::from(blocks))
+    }
+
+    pub(crate) fn blocks(&self) -> &BlockTable {
+        // SAFETY: the promise of the caller of `new`.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+// SAFETY: the blocks belong to the operation until it is over, whichever thread carries it out.
+unsafe impl Send for KeptBlocks {}
+
 impl RoundStep {
     /// Returns true if it waits for those who read earlier rounds, not for those who publish.
     pub(crate) fn awaits_readers(&self) -> bool {
-        use RoundStep::{AwaitFinished, Expose, Finish, Publish};
-        matches!(self, Publish(..) | Expose(..) | AwaitFinished(..) | Finish(_))
+        use RoundStep::{AwaitFinished, Expose, Finish, Publish, PublishBlocks};
+        matches!(self, Publish(..) | PublishBlocks(..) | Expose(..) | AwaitFinished(..) | Finish(_))
     }
 
-    /// Its buffer, if it has one.
-    pub(crate) fn buffer(&self) -> Option<&Buffer> {
+    /// Its buffers, if it has some.
+    pub(crate) fn buffers(&self) -> &[Buffer] {
         match self {
             RoundStep::Publish(_, buffer, ..)
             | RoundStep::Expose(_, buffer, _)
             | RoundStep::Fetch(_, buffer, _)
-            | RoundStep::Deliver(_, buffer) => Some(buffer),
+            | RoundStep::FetchBlock(_, buffer)
+            | RoundStep::Deliver(_, buffer) => slice::from_ref(buffer),
+            RoundStep::PublishBlocks(_, kept) => kept.blocks().blocks(),
             RoundStep::AwaitFinished(..) | RoundStep::Fold(..) | RoundStep::See(_) | RoundStep::Finish(_) => {
-                None
+                &[]
             }
         }
     }

@@ -1,10 +1,10 @@
 //! An operation that has taken rounds on the blackboard: its steps there.
 
 use super::description::{Conversation, Form};
-use crate::blackboard::{RoundStep, Rounds, Source, Target, on_blackboard};
+use crate::blackboard::{KeptBlocks, RoundStep, Rounds, Source, Target, on_blackboard};
 use crate::data::{Elements, Reduction};
 use crate::steps::Step;
-use heddle_blackboard::{Blackboard, Limits, Round, Span};
+use heddle_blackboard::{Blackboard, BlockTable, Limits, Round, Span};
 use heddle_message::buffer::Buffer;
 use heddle_message::progress::ended_promptly;
 use heddle_settings::Algorithm;
@@ -84,6 +84,17 @@ impl OnBlackboard<'_, '_> {
         self.step(RoundStep::Publish(round, data, span, reader));
     }
 
+    /// Publishes a block for each process.
+    pub(crate) fn publish_blocks(&mut self, round: u32, blocks: BlockTable) {
+        let blocks = match &mut self.talk.form {
+            Form::Immediate(_) => &blocks,
+            Form::Recorded(recorder) => recorder.keep_blocks(blocks),
+        };
+        // SAFETY: the step is over before this function ends, or is one of the recorder's, which keeps them.
+        let kept = unsafe { KeptBlocks::new(blocks) };
+        self.step(RoundStep::PublishBlocks(round, kept));
+    }
+
     /// Publishes where data or room in one piece are, for the process `reader` or for all; they belong to
     /// those until [`await_finished`](Self::await_finished).
     pub(crate) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
@@ -105,6 +116,11 @@ impl OnBlackboard<'_, '_> {
     #[inline(always)]
     pub(crate) fn fetch_part(&mut self, source: Source, (room, span): (Buffer, Span)) {
         self.step(RoundStep::Fetch(source, room, span));
+    }
+
+    /// Waits for published blocks, and copies that of this process. `source` names all of the block.
+    pub(crate) fn fetch_block(&mut self, source: Source, room: Buffer) {
+        self.step(RoundStep::FetchBlock(source, room));
     }
 
     /// Waits for published data, and computes `result = data OP operands` on `count` elements of a datatype

@@ -13,3 +13,6 @@ pub(crate) const EXSCAN: i32 = 10;
 pub(crate) const REDUCE_SCATTER: i32 = 11;
 pub(crate) const NEIGHBORHOOD: i32 = 12;
 pub(crate) const BLACKBOARD: i32 = 13;
+/// Not a tag of messages: what ranks do that publish blocks of any lengths, behind a table.
+pub(crate) const ALLTOALL_BLOCKS: i32 = 14;
+pub(crate) const SCATTER_BLOCKS: i32 = 15;

@@ -11,6 +11,7 @@ use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts};
 use super::messages::tag;
 use super::ranks::Circle;
+use heddle_blackboard::{BlockTable, Limits};
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 
@@ -90,6 +91,12 @@ pub fn scatterv(
         _ => None,
     };
     let blocks = copied.as_ref().map(|blocks| blocks as &dyn Blocks).or(blocks);
+    // The other ranks do not know how long the blocks are.
+    let size = talk.size();
+    let fits = |limits: &Limits| BlockTable::fits(size, limits);
+    if let Some(limits) = talk.limits(choices().scatter).filter(fits) {
+        return blackboard::scatterv(talk, blocks, receive, (root, limits));
+    }
     scatter_straight(talk, blocks, receive, root);
     Ok(())
 }

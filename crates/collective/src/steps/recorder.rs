@@ -6,7 +6,7 @@
 use super::step::{Prompt, Step};
 use crate::blackboard::on_blackboard_from_now_on;
 use crate::messages::{Among, Message, Messages};
-use heddle_blackboard::{Blackboard, Limits};
+use heddle_blackboard::{Blackboard, BlockTable, Limits};
 use heddle_comm::CommRef;
 use heddle_comm::datatype::KeptType;
 use heddle_comm::error::Result;
@@ -30,6 +30,10 @@ enum Begun {
     Any,
 }
 
+/// Each is where it is until the steps are over for good.
+#[expect(clippy::vec_box, reason = "their addresses must not change")]
+pub(crate) type BlocksOfSteps = Vec<Box<BlockTable>>;
+
 /// The most parts of a vector that are recorded: each takes several steps.
 const MOST_PARTS: u32 = 1024;
 
@@ -47,6 +51,8 @@ pub(crate) struct Recorder {
     begun: Begun,
     /// The datatypes of the steps' buffers.
     pub(crate) types: Vec<KeptType>,
+    /// Blocks to which steps point.
+    pub(crate) blocks: BlocksOfSteps,
 }
 
 /// The rounds of a recorded operation.
@@ -94,6 +100,13 @@ impl Recorder {
             Lane::Common
         };
         self.plan = Some(Plan { lane, rounds, operation });
+    }
+
+    /// Keeps blocks for a step.
+    pub(crate) fn keep_blocks(&mut self, blocks: BlockTable) -> &BlockTable {
+        self.blocks.push(Box::new(blocks));
+        let Some(blocks) = self.blocks.last() else { unreachable!("there is one") };
+        blocks
     }
 
     /// Records messages that the schedule begins, as the algorithm carries them out in its blocking form.

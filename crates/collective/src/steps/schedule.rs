@@ -4,7 +4,7 @@
 //! a schedule is a [`Task`]. A persistent operation starts its schedule again and again, which allocates
 //! nothing.
 
-use super::recorder::{Lane, Plan, Recorder};
+use super::recorder::{BlocksOfSteps, Lane, Plan, Recorder};
 use super::step::Step;
 use crate::blackboard::{Rounds, soon};
 use crate::data::Memory;
@@ -40,6 +40,7 @@ pub(crate) struct Schedule {
     /// What the steps point to.
     _memory: Vec<Memory>,
     _types: Vec<KeptType>,
+    _blocks: BlocksOfSteps,
     next: usize,
     messages: Messages,
     /// It waits until others have finished rounds on the blackboard, and has said so.
@@ -69,6 +70,7 @@ impl Schedule {
             bytes: recorder.bytes,
             _memory: memory,
             _types: recorder.types,
+            _blocks: recorder.blocks,
             next: 0,
             messages: recorder.messages,
             waits: false,

@@ -63,12 +63,12 @@ impl Prompt {
 impl Step {
     /// The buffers that it reads or writes.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
-        let buffers = match self {
-            Step::Prompt(Prompt::Begin(_, message)) => message.buffers(),
-            Step::Prompt(Prompt::Copy(from, to)) => [Some(from), Some(to)],
-            Step::InRound(step) => [step.buffer(), None],
-            Step::Prompt(Prompt::Combine(..) | Prompt::Fail(_)) | Step::Complete => [None, None],
+        let (pair, others): ([Option<&Buffer>; 2], &[Buffer]) = match self {
+            Step::Prompt(Prompt::Begin(_, message)) => (message.buffers(), &[]),
+            Step::Prompt(Prompt::Copy(from, to)) => ([Some(from), Some(to)], &[]),
+            Step::InRound(step) => ([None; 2], step.buffers()),
+            Step::Prompt(Prompt::Combine(..) | Prompt::Fail(_)) | Step::Complete => ([None; 2], &[]),
         };
-        buffers.into_iter().flatten()
+        pair.into_iter().flatten().chain(others)
     }
 }

@@ -3,17 +3,18 @@
 //! The ranks are threads ([`heddle_ranks`]). What an operation is to bring is computed from the definition
 //! in the standard (MPI 5.0, chapter 6) for each rank by itself, so no algorithm is compared with another.
 
+mod blocks;
 mod disagreement;
 mod operation;
 
-use heddle_collective::{barrier, begin, init, run};
+use heddle_collective::{Conversation, barrier, begin, init, run};
 use heddle_comm::CommRef;
+use heddle_comm::error::Result;
 use heddle_model::Setting;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_ranks::Ranks;
 use heddle_settings::{Collectives, Variable};
-use operation::{Case, Manner, Operation, make_ordered_operator};
-use std::sync::OnceLock;
+use operation::{Case, Manner, Operation};
 
 /// How often an operation is carried out in each form: the first ones of a communicator go by messages, until
 /// it has a blackboard.
@@ -22,9 +23,6 @@ const ROUNDS: usize = 3;
 /// Numbers per block: none, few, more than a cell of the blackboard, than a page, than a message in one
 /// piece.
 const LENGTHS: [usize; 5] = [0, 1, 5, 700, 6_000];
-
-/// The operator whose operands must be in order: one for all ranks, as they share the program.
-static ORDERED: OnceLock<usize> = OnceLock::new();
 
 /// The settings of these tests: `auto` reaches all its ways with blocks of these lengths.
 fn within_reach(collectives: &mut Collectives) {
@@ -57,7 +55,8 @@ fn check(operation: Operation, variable: &str) {
                 let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
                 let size = size as usize;
                 let run = |length, root, manner| {
-                    in_three_forms(&world, Case { operation, rank, size, length, root, manner }, algorithm);
+                    let case = Case { operation, rank, size, length, root, manner };
+                    in_three_forms(&world, || case.data(), &format!("{algorithm}, {case:?}"));
                 };
                 for length in LENGTHS {
                     run(length, 0, Manner::default());
@@ -82,27 +81,37 @@ fn manners(operation: Operation) -> impl Iterator<Item = Manner> {
     })
 }
 
-fn in_three_forms(world: &CommRef, case: Case, algorithm: &str) {
-    let ordered = *ORDERED.get_or_init(make_ordered_operator);
-    for round in 0..ROUNDS {
-        let what = |form: &str| format!("{form}, {algorithm}, {case:?}, round {round}");
-        let mut data = case.data();
-        run(world, |talk| data.describe(talk, ordered))
-            .unwrap_or_else(|error| panic!("{}: {error:?}", what("run")));
-        data.check(&what("blocking"));
+/// The buffers of a rank for an operation.
+trait Call {
+    /// Fills them as before the operation.
+    fn refill(&mut self);
 
-        let mut data = case.data();
-        let mut request = begin(world, |talk| data.describe(talk, ordered)).expect("a request");
-        finish(&mut request);
-        data.check(&what("nonblocking"));
-    }
-    let mut data = case.data();
-    let mut request = init(world, |talk| data.describe(talk, ordered)).expect("a request");
+    /// Describes the operation to a conversation. The buffers outlive it.
+    fn describe(&mut self, talk: &mut Conversation<'_>) -> Result<()>;
+
+    /// Fails unless the rank has got what the operation is to bring, and nothing else was touched.
+    fn check(&self, what: &str);
+}
+
+fn in_three_forms<C: Call>(world: &CommRef, call: impl Fn() -> C, what: &str) {
     for round in 0..ROUNDS {
+        let mut data = call();
+        run(world, |talk| data.describe(talk))
+            .unwrap_or_else(|error| panic!("run, {what}, round {round}: {error:?}"));
+        data.check(&format!("blocking, {what}, round {round}"));
+
+        let mut data = call();
+        let mut request = begin(world, |talk| data.describe(talk)).expect("a request");
+        finish(&mut request);
+        data.check(&format!("nonblocking, {what}, round {round}"));
+    }
+    let mut data = call();
+    let mut request = init(world, |talk| data.describe(talk)).expect("a request");
+    for start in 0..ROUNDS {
         data.refill();
         heddle_p2p::start(request).expect("a start");
         finish(&mut request);
-        data.check(&format!("persistent, {algorithm}, {case:?}, start {round}"));
+        data.check(&format!("persistent, {what}, start {start}"));
     }
     heddle_p2p::free(&mut request).expect("an inactive request");
 }

@@ -1,5 +1,6 @@
 //! The operations, what each rank gives to them, and what the standard says that it gets.
 
+use crate::Call;
 use heddle_collective::{
     Conversation, Part, Reduction, allgather, allreduce, alltoall, bcast, exscan, gather, reduce,
     reduce_scatter, scan, scatter,
@@ -12,6 +13,7 @@ use heddle_datatype::types;
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 static INT: TypeInUse = TypeInUse::predefined(&types::MPI_INT);
 
@@ -83,8 +85,11 @@ unsafe extern "C" fn apply_then(input: *mut c_void, inout: *mut c_void, len: *mu
     }
 }
 
+/// The operator whose operands must be in order: one for all ranks, as they share the program.
+static ORDERED: OnceLock<usize> = OnceLock::new();
+
 /// Makes the operator whose operands must be in order; returns its handle.
-pub(crate) fn make_ordered_operator() -> usize {
+fn make_ordered_operator() -> usize {
     // SAFETY: the tests use the operator with arrays of `i32` only.
     OPS.insert(unsafe { UserOp::new(OpFunction::Int(ProgramFunction::new(apply_then)), false) })
 }
@@ -161,9 +166,8 @@ pub(crate) struct Data {
     receive: Vec<i32>,
 }
 
-impl Data {
-    /// Fills them as before an operation.
-    pub(crate) fn refill(&mut self) {
+impl Call for Data {
+    fn refill(&mut self) {
         let case = self.case;
         self.send.iter_mut().enumerate().for_each(|(i, number)| *number = case.given(case.rank, i));
         self.receive.fill(UNTOUCHED);
@@ -171,10 +175,9 @@ impl Data {
         held.for_each(|at| self.receive[at] = case.given(case.rank, at - first));
     }
 
-    /// Describes the operation, with the ordered operator or the sum, to a conversation. The buffers outlive
-    /// it.
-    pub(crate) fn describe(&mut self, talk: &mut Conversation<'_>, ordered: usize) -> Result<()> {
+    fn describe(&mut self, talk: &mut Conversation<'_>) -> Result<()> {
         let Case { operation, rank, size, length, root, manner } = self.case;
+        let ordered = *ORDERED.get_or_init(make_ordered_operator);
         let operator = OpRef::from_handle(if manner.ordered { ordered } else { mpi::MPI_SUM })?;
         let operator = Reduction::new(&operator, &INT, mpi::MPI_INT)?;
         let part = |numbers: &mut Vec<i32>| {
@@ -202,8 +205,7 @@ impl Data {
         }
     }
 
-    /// Fails unless the rank has got what the operation is to bring, and nothing else was touched.
-    pub(crate) fn check(&self, what: &str) {
+    fn check(&self, what: &str) {
         let expected = self.case.expected().unwrap_or_default();
         let got = &self.receive[..expected.len()];
         if let Some(at) = (0..got.len()).find(|&at| got[at] != expected[at]) {

@@ -4,19 +4,24 @@ use crate::argument::{Counts, List};
 use crate::error::Result;
 use heddle_collective::{Parts, TypedParts};
 use heddle_comm::datatype::{self, TypeInUse};
-use heddle_platform::allocate::{copied, try_collected};
+use heddle_platform::allocate::{reserve, try_collected};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
 
 /// The counts and displacements of a buffer with a block for each rank.
 pub(in crate::bodies) struct Layout {
-    counts: Vec<i64>,
-    displs: Vec<i64>,
+    /// The counts, and then the displacements.
+    numbers: Vec<i64>,
+    blocks: usize,
 }
 
 impl Layout {
     pub(in crate::bodies) fn new(counts: Counts<'_>, displs: Counts<'_>, ranks: usize) -> Result<Layout> {
-        Ok(Layout { counts: counts.widened(ranks)?, displs: displs.widened(ranks)? })
+        let mut numbers = Vec::new();
+        reserve(&mut numbers, 2 * ranks)?;
+        counts.append_to(&mut numbers, ranks)?;
+        displs.append_to(&mut numbers, ranks)?;
+        Ok(Layout { numbers, blocks: ranks })
     }
 
     /// With displacements that have one type in both forms.
@@ -25,7 +30,7 @@ impl Layout {
         displs: List<'_, i64>,
         edges: usize,
     ) -> Result<Layout> {
-        Ok(Layout { counts: counts.widened(edges)?, displs: copied(displs.slice(edges)?)? })
+        Layout::new(counts, Counts::Large(displs), edges)
     }
 
     pub(in crate::bodies) fn new_if(
@@ -42,8 +47,9 @@ impl Layout {
         address: *const c_void,
         datatype: &'a TypeInUse,
     ) -> Result<Parts<'a>> {
+        let (counts, displs) = self.numbers.split_at(self.blocks);
         // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
-        unsafe { Parts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatype) }
+        unsafe { Parts::new(address.cast_mut().cast(), counts, displs, datatype) }
     }
 
     pub(in crate::bodies) fn typed<'a>(
@@ -51,8 +57,9 @@ impl Layout {
         address: *const c_void,
         datatypes: &'a [TypeInUse],
     ) -> Result<TypedParts<'a>> {
+        let (counts, displs) = self.numbers.split_at(self.blocks);
         // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
-        unsafe { TypedParts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatypes) }
+        unsafe { TypedParts::new(address.cast_mut().cast(), counts, displs, datatypes) }
     }
 }
 

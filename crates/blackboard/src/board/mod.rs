@@ -1,10 +1,16 @@
 //! A communicator's blackboard, as one of its processes has it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `publish.rs` | what the process writes in a round |
 
-use crate::cell::{self, Cell, DEPTH, KINDS_OF_PAGES, LANE_DEPTH, LANES, Layout};
+mod publish;
+
+use crate::cell::{self, Cell, KINDS_OF_PAGES, LANES, Layout};
 use crate::exposed::{copy_from, copy_to};
 use crate::limits::Limits;
-use crate::pages::{self, Allocated, Pages};
-use crate::published::{Data, Published, Round, Span};
+use crate::pages::{Allocated, Pages};
+use crate::published::{Data, Published, Round};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -114,6 +120,16 @@ impl Blackboard {
         self.ranks = Some(ranks.into());
     }
 
+    /// This process's rank among its processes.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The number of its processes.
+    pub fn size(&self) -> usize {
+        self.processes.len()
+    }
+
     /// The rank in the communicator of its process `rank`.
     pub fn rank_in_communicator(&self, rank: usize) -> usize {
         self.ranks.as_ref().map_or(rank, |ranks| ranks[rank] as usize)
@@ -201,55 +217,6 @@ impl Blackboard {
         self.layout.cell(rank, round.lane, round.number)
     }
 
-    #[inline(always)]
-    fn has_room(&self, round: Round, depth: u32) -> bool {
-        let finished = (0..self.processes.len()).map(|rank| self.layout.finished(rank, round.lane));
-        self.lanes[round.lane as usize].room.is_there(round.number, depth, finished)
-    }
-
-    /// Publishes data, not more than the [limit](Self::limits), unless the cell is not free yet: then it
-    /// returns false and has done nothing. It wakes the process `reader`, or all of them. If there is no
-    /// memory for the data, all readers learn that. What is published is the span of the data; readers
-    /// learn the length of the whole.
-    #[inline(always)]
-    pub fn publish(
-        &self,
-        round: Round,
-        what: u32,
-        (data, span): (&Buffer, Span),
-        reader: Option<usize>,
-    ) -> bool {
-        let cell = self.cell(round, self.rank);
-        if data.len() <= cell::ROOM {
-            if !self.has_room_in_cells(round) {
-                return false;
-            }
-            // SAFETY: the cell has room for the data, and nobody reads it.
-            unsafe { data.copy_part_out(span.start, cell.data(), span.len) };
-            cell.publish(round.number, what, data.len(), cell::Where::Here);
-        } else if !self.publish_on_pages(round, what, data, span) {
-            return false;
-        }
-        self.wake(reader);
-        true
-    }
-
-    /// Publishes where data, or room for some, lie in this process's memory, in one piece, unless the cell is
-    /// not free yet: then it returns false and has done nothing. They belong to the readers until those
-    /// [have finished](Self::is_finished_by) the round.
-    pub fn expose(&self, round: Round, what: u32, data: &Buffer, reader: Option<usize>) -> bool {
-        if !self.has_room_in_cells(round) {
-            return false;
-        }
-        let cell = self.cell(round, self.rank);
-        let Some(address) = data.contiguous() else { unreachable!("data with gaps cannot be exposed") };
-        // SAFETY: the cell has room for the word, and nobody reads it.
-        unsafe { cell.address().write(address.expose_provenance() as u64) };
-        cell.publish(round.number, what, data.len(), cell::Where::Exposed);
-        self.wake(reader);
-        true
-    }
-
     /// The rank in the job of its process `rank`.
     pub fn process(&self, rank: usize) -> u32 {
         self.processes[rank]
@@ -285,35 +252,6 @@ impl Blackboard {
             Some(rank) => has_finished(rank),
             None => (0..self.processes.len()).all(|rank| rank == self.rank || has_finished(rank)),
         }
-    }
-
-    #[inline(always)]
-    fn has_room_in_cells(&self, round: Round) -> bool {
-        self.has_room(round, if round.lane == 0 { DEPTH } else { LANE_DEPTH })
-    }
-
-    #[inline(never)]
-    fn publish_on_pages(&self, round: Round, what: u32, data: &Buffer, span: Span) -> bool {
-        let number = pages::kind_for(span.len, round.number, &self.pages);
-        let pages = &self.pages[number];
-        if !self.has_room(round, pages.depth()) {
-            return false;
-        }
-        let words = self.layout.pages_of(self.rank, number);
-        let cell = self.cell(round, self.rank);
-        let place = match pages.own(self.domain, words) {
-            Some(memory) => {
-                let offset = pages.offset(round.number, span.len);
-                // SAFETY: the slot has room for the data, by the limit, and nobody reads it.
-                unsafe { data.copy_part_out(span.start, memory.as_ptr().wrapping_add(offset), span.len) };
-                // SAFETY: the cell has room for the word, and nobody reads it.
-                unsafe { cell.address().write(offset as u64) };
-                cell::Where::Pages(number)
-            }
-            None => cell::Where::Nowhere,
-        };
-        cell.publish(round.number, what, data.len(), place);
-        true
     }
 
     /// What a process has published in a round, if it has.

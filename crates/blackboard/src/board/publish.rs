@@ -1,0 +1,123 @@
+//! Publishing: what this process writes in a round, once its cell is free.
+
+use super::Blackboard;
+use crate::block_table::BlockTable;
+use crate::cell::{self, DEPTH, LANE_DEPTH};
+use crate::pages;
+use crate::published::{Round, Span};
+use heddle_message::buffer::Buffer;
+
+impl Blackboard {
+    /// Publishes data, not more than the [limit](Self::limits), unless the cell is not free yet: then it
+    /// returns false and has done nothing. It wakes the process `reader`, or all of them. If there is no
+    /// memory for the data, all readers learn that. What is published is the span of the data; readers
+    /// learn the length of the whole.
+    #[inline(always)]
+    pub fn publish(
+        &self,
+        round: Round,
+        what: u32,
+        (data, span): (&Buffer, Span),
+        reader: Option<usize>,
+    ) -> bool {
+        let cell = self.cell(round, self.rank);
+        if data.len() <= cell::ROOM {
+            if !self.has_room_in_cells(round) {
+                return false;
+            }
+            // SAFETY: the cell has room for the data, and nobody reads it.
+            unsafe { data.copy_part_out(span.start, cell.data(), span.len) };
+            cell.publish(round.number, what, data.len(), cell::Where::Here);
+        } else {
+            let write = |to| {
+                // SAFETY: there is room for the data, which nobody reads.
+                unsafe { data.copy_part_out(span.start, to, span.len) };
+            };
+            if !self.publish_on_pages(round, what, (data.len(), span.len), write) {
+                return false;
+            }
+        }
+        self.wake(reader);
+        true
+    }
+
+    /// Publishes a block for each process, unless the cell is not free yet: then it returns false and has
+    /// done nothing. It wakes all. If there is no memory for the blocks, all readers learn that.
+    pub fn publish_blocks(&self, round: Round, what: u32, blocks: &BlockTable) -> bool {
+        let len = blocks.len();
+        let write = |to| {
+            // SAFETY: there is room for the data, which nobody reads.
+            unsafe { blocks.write(to) };
+        };
+        if len <= cell::ROOM {
+            if !self.has_room_in_cells(round) {
+                return false;
+            }
+            let cell = self.cell(round, self.rank);
+            write(cell.data());
+            cell.publish(round.number, what, len, cell::Where::Here);
+        } else if !self.publish_on_pages(round, what, (len, len), write) {
+            return false;
+        }
+        self.wake_all();
+        true
+    }
+
+    /// Publishes where data, or room for some, lie in this process's memory, in one piece, unless the cell is
+    /// not free yet: then it returns false and has done nothing. They belong to the readers until those
+    /// [have finished](Self::is_finished_by) the round.
+    pub fn expose(&self, round: Round, what: u32, data: &Buffer, reader: Option<usize>) -> bool {
+        if !self.has_room_in_cells(round) {
+            return false;
+        }
+        let cell = self.cell(round, self.rank);
+        let Some(address) = data.contiguous() else { unreachable!("data with gaps cannot be exposed") };
+        // SAFETY: the cell has room for the word, and nobody reads it.
+        unsafe { cell.address().write(address.expose_provenance() as u64) };
+        cell.publish(round.number, what, data.len(), cell::Where::Exposed);
+        self.wake(reader);
+        true
+    }
+
+    #[inline(always)]
+    fn has_room(&self, round: Round, depth: u32) -> bool {
+        let finished = (0..self.processes.len()).map(|rank| self.layout.finished(rank, round.lane));
+        self.lanes[round.lane as usize].room.is_there(round.number, depth, finished)
+    }
+
+    #[inline(always)]
+    fn has_room_in_cells(&self, round: Round) -> bool {
+        self.has_room(round, if round.lane == 0 { DEPTH } else { LANE_DEPTH })
+    }
+
+    /// Publishes `part` bytes, which `write` puts where it is told, of data of `whole` bytes.
+    #[inline(never)]
+    fn publish_on_pages(
+        &self,
+        round: Round,
+        what: u32,
+        (whole, part): (usize, usize),
+        write: impl FnOnce(*mut u8),
+    ) -> bool {
+        let number = pages::kind_for(part, round.number, &self.pages);
+        let pages = &self.pages[number];
+        if !self.has_room(round, pages.depth()) {
+            return false;
+        }
+        let words = self.layout.pages_of(self.rank, number);
+        let cell = self.cell(round, self.rank);
+        let place = match pages.own(self.domain, words) {
+            Some(memory) => {
+                let offset = pages.offset(round.number, part);
+                // The slot has room for the data, by the limit, and nobody reads it.
+                write(memory.as_ptr().wrapping_add(offset));
+                // SAFETY: the cell has room for the word, and nobody reads it.
+                unsafe { cell.address().write(offset as u64) };
+                cell::Where::Pages(number)
+            }
+            None => cell::Where::Nowhere,
+        };
+        cell.publish(round.number, what, whole, place);
+        true
+    }
+}
