@@ -105,7 +105,7 @@ impl BlockTable {
             let is_exposed = self.exposed.get(number) == Some(&true);
             let entry = start as Entry | if is_exposed { EXPOSED } else { 0 };
             // SAFETY: the caller's promise; the table is the first part of the whole.
-            unsafe { to.add(number * ENTRY).cast::<Entry>().write_unaligned(entry) };
+            unsafe { to.wrapping_add(number * ENTRY).cast::<Entry>().write_unaligned(entry) };
             let at = to.wrapping_add(start);
             if is_exposed {
                 let Some(address) = block.contiguous() else {
@@ -136,7 +136,7 @@ impl Published {
         let entry = |rank: usize| {
             // SAFETY: the table lies in the published data, which nobody changes until this process has
             // finished the round.
-            unsafe { table.add(rank * ENTRY).cast::<Entry>().read_unaligned() }
+            unsafe { table.wrapping_add(rank * ENTRY).cast::<Entry>().read_unaligned() }
         };
         let start = |entry: Entry| (entry & !EXPOSED) as usize;
         let own = entry(rank);

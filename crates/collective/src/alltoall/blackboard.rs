@@ -10,8 +10,8 @@ use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 use std::mem::replace;
 
-/// With blocks of one size. `send` is `None` if the blocks that arrive replace those that leave: then they must be short enough to
-/// be published.
+/// With blocks of one size. `send` is `None` if the blocks that arrive replace those that leave: then they
+/// must be short enough to be published.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.

@@ -10,7 +10,8 @@ use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
-/// With blocks of one size. `send`: the blocks, at the root; `receive`: where this rank wants its own, of `block_len` bytes.
+/// With blocks of one size. `send`: the blocks, at the root; `receive`: where this rank wants its own, of
+/// `block_len` bytes.
 pub(super) fn scatter(
     talk: &mut Conversation<'_>,
     send: Option<Part<'_>>,

@@ -31,7 +31,6 @@ enum Begun {
 }
 
 /// Each is where it is until the steps are over for good.
-#[expect(clippy::vec_box, reason = "their addresses must not change")]
 pub(crate) type BlocksOfSteps = Vec<Box<BlockTable>>;
 
 /// The most parts of a vector that are recorded: each takes several steps.
