@@ -88,9 +88,10 @@ fn spare(bytes: usize) -> Option<SharedMemory> {
 pub(crate) struct Pages {
     slot: usize,
     slots: u32,
-    /// `None` if there is no memory for them.
-    own: OnceLock<Option<SharedMemory>>,
-    others: Box<[OnceLock<Option<SharedMemory>>]>,
+    own: OnceLock<SharedMemory>,
+    others: Box<[OnceLock<SharedMemory>]>,
+    /// Held by the thread that allocates or maps some.
+    making: Mutex<()>,
 }
 
 impl Pages {
@@ -103,7 +104,7 @@ impl Pages {
     pub(crate) fn new(slot: usize, processes: usize) -> Pages {
         let others = (0..processes).map(|_| OnceLock::new()).collect();
         let slots = if slot == FIRST { FIRST_SLOTS } else { SLOTS };
-        Pages { slot, slots, own: OnceLock::new(), others }
+        Pages { slot, slots, own: OnceLock::new(), others, making: Mutex::new(()) }
     }
 
     fn bytes(&self) -> usize {
@@ -129,29 +130,43 @@ impl Pages {
         (round % self.slots) as usize * self.slot + times % (self.slot / room).max(1) * room
     }
 
-    /// The pages of this process, and where it tells the others of them.
+    /// The pages of this process, and where it tells the others of them. `None` if there is no memory for
+    /// them; the next time there may be.
     pub(crate) fn own(&self, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
-        self.own
-            .get_or_init(|| {
-                let memory = spare(self.bytes()).or_else(|| domain.fabric().allocate(self.bytes()).ok())?;
-                let range = memory.range()?;
-                // Relaxed: the mark of a cell brings them along.
-                words.offset.store(range.offset, Ordering::Relaxed);
-                words.len.store(range.len, Ordering::Relaxed);
-                Some(memory)
-            })
-            .as_ref()
+        self.get_or_make(&self.own, || {
+            let memory = spare(self.bytes()).or_else(|| domain.fabric().allocate(self.bytes()).ok())?;
+            let range = memory.range()?;
+            // Relaxed: the mark of a cell brings them along.
+            words.offset.store(range.offset, Ordering::Relaxed);
+            words.len.store(range.len, Ordering::Relaxed);
+            Some(memory)
+        })
     }
 
-    /// The pages of a process that has published data on them.
+    /// The pages of a process that has published data on them. `None` if they cannot be mapped now.
     pub(crate) fn of(&self, rank: usize, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
-        self.others[rank]
-            .get_or_init(|| {
-                let (offset, len) = (words.offset.load(Ordering::Relaxed), words.len.load(Ordering::Relaxed));
-                let range = SharedRange { offset, len };
-                domain.fabric().map(range).ok().filter(|memory| memory.len() >= self.bytes())
-            })
-            .as_ref()
+        self.get_or_make(&self.others[rank], || {
+            let (offset, len) = (words.offset.load(Ordering::Relaxed), words.len.load(Ordering::Relaxed));
+            let range = SharedRange { offset, len };
+            domain.fabric().map(range).ok().filter(|memory| memory.len() >= self.bytes())
+        })
+    }
+
+    #[inline(always)]
+    fn get_or_make<'a>(
+        &self,
+        place: &'a OnceLock<SharedMemory>,
+        make: impl FnOnce() -> Option<SharedMemory>,
+    ) -> Option<&'a SharedMemory> {
+        if let Some(memory) = place.get() {
+            return Some(memory);
+        }
+        let _maker = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if place.get().is_none() {
+            // No other thread has set it meanwhile.
+            _ = place.set(make()?);
+        }
+        place.get()
     }
 }
 
@@ -168,7 +183,7 @@ pub(crate) fn kind_for(len: usize, round: u32, pages: &[Pages; KINDS_OF_PAGES]) 
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        let Some(Some(memory)) = self.own.take() else { return };
+        let Some(memory) = self.own.take() else { return };
         let mut spares = spares();
         if spares.len() < MOST_SPARE {
             spares.push(memory);

@@ -88,7 +88,8 @@ fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     let outgoing = unsafe { Parts::new(told.as_mut_ptr().cast(), &out_counts, &out_displs, &byte) }?;
     // SAFETY: the counts are those of the vector, which outlives the call.
     let incoming = unsafe { Parts::new(heard.as_mut_ptr().cast(), &in_counts, &in_displs, &byte) }?;
-    run(comm, |talk| alltoallv(talk, Some(outgoing), incoming))?;
+    // It needs memory that processes share, too.
+    if_all(comm, run(comm, |talk| alltoallv(talk, Some(outgoing), incoming)))?;
     Ok(heard)
 }
 
