@@ -2,12 +2,13 @@
 """The lab on known ground, and the speed of Heddle with many cores as a table.
 
     run.py BUILD_DIR               compare with budget.json
-    run.py BUILD_DIR --update      write all figures into budget.json, each the least of three seeds
+    run.py BUILD_DIR --update      write all figures into budget.json, each the least of four seeds
 
 1. Laws, which docs/lab.md lists: what is known of any such machine.
 2. Figures: what mtbench finds on a simulated machine, by model and number of threads. All of `auto` are made, and DRAWN of the other
-   models', which HEDDLE_TEST_SEED draws (`all`: each of them). A figure that is worse than the table's by more than
-   `tolerance_percent` fails; one that is better by more asks for an update.
+   models', which HEDDLE_TEST_SEED draws (`all`: each of them). A figure of `auto` that is worse than the table's by more than
+   `tolerance_percent` fails; one that is better by more asks for an update. The other models' swing: one fails that is worse by
+   more than `others_tolerance_percent`.
 
 The last line is `N passed, M failed`. Status 77: there is no qemu-x86_64.
 """
@@ -37,8 +38,11 @@ FIGURES = [f"{subject} {model}" for subject in SUBJECTS for model in MODELS if f
 # Threads with a peer each and one tag: their messages are spread by source. And twice as many threads as cores.
 FIGURES += ["xeon-16 neighbor/one-tag 8 auto", "xeon-16 rate 16 auto"]
 DRAWN = 9
-# A figure that fails is made again with these: a few instructions more or less shift when threads meet.
-OTHER_SEEDS = [2, 3]
+# A figure that fails is made again with these: a few instructions more or less shift when threads meet. Each also moves the
+# stacks, by a variable of another length: under some models threads have two to seven times the speed if two words happen to share
+# no line, whatever the seed.
+OTHER_SEEDS = [2, 3, 4]
+PADDING = 48
 
 
 class Lab:
@@ -255,7 +259,7 @@ def figure(lab, bench, name, seed=1):
     # What `auto` chooses while it runs, it has chosen by then.
     warm = 0.002 if model == "auto" else 0.0003
     command = job(lab, bench, subject, threads, processes(subject, int(threads)), warm=warm)
-    printed, _ = lab.run(machine, *command, seed=seed, HEDDLE_MODEL=model)
+    printed, _ = lab.run(machine, *command, seed=seed, HEDDLE_MODEL=model, LAB_PADDING="." * (seed - 1) * PADDING)
     value = json.loads(re.search(r'{"bench".*}', printed)[0])["value"]
     return float(f"{value:.4g}")
 
@@ -294,10 +298,10 @@ def main():
         for name, value in found.items():
             # Some have two speeds, and the seed decides for which.
             found[name] = min([value, *(figure(lab, bench, name, seed) for seed in OTHER_SEEDS)])
-        BUDGET.write_text(json.dumps({"tolerance_percent": 20, "units_per_second": found}, indent=1) + "\n")
+        BUDGET.write_text(json.dumps({**json.loads(BUDGET.read_text()), "units_per_second": found}, indent=1) + "\n")
     table = json.loads(BUDGET.read_text())
-    tolerance = table["tolerance_percent"] / 100
     for name, value in found.items():
+        tolerance = table["tolerance_percent" if name.endswith(" auto") else "others_tolerance_percent"] / 100
         expected = table["units_per_second"][name]
         for seed in OTHER_SEEDS:
             if value < (1 - tolerance) * expected:
