@@ -1,7 +1,6 @@
 // Where one process may have no blackboard, collective operations go by messages in all.
 // ranks: 2-8
 // heddle: only
-// timeout: 30
 #include "check.h"
 
 int main(int argc, char **argv) {

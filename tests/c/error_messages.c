@@ -2,7 +2,6 @@
 // of its own.
 // launcher: none
 // levels: single
-// timeout: 120
 // heddle: only
 #define _GNU_SOURCE
 #include "error_cases.h"

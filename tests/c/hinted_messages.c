@@ -1,6 +1,5 @@
 // Communicators with promises: all kinds of operations on messages that are sharded by tag and source, by one thread
 // and by several.
-// timeout: 240
 #include "threads.h"
 
 enum { TAGS = 12, SMALL = 3, LARGE = 60000 };

@@ -287,7 +287,7 @@ def main():
     parser.add_argument("-k", dest="pattern", default="", help="only programs whose name matches this regular expression")
     parser.add_argument("--folder", type=pathlib.Path, default=HERE, help="where the programs are (default: beside run.py)")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for one run (default 600)")
     parser.add_argument("--oracle", action="store_true", help="the library is not Heddle: skip what only Heddle promises")
     parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
     parser.add_argument("--sample", type=int, metavar="N", help="each program under N of the models only, drawn at random")

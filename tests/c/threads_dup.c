@@ -2,7 +2,6 @@
 // time, and the duplicates work.
 // ranks: 2-4
 // levels: multiple
-// timeout: 240
 #include "threads.h"
 
 enum { DUPLICATORS = 16, EXCHANGERS = 2, DUPS = 25 };

@@ -2,7 +2,6 @@
 // bounded time. Prints the slowest thread's share of the mean and Jain's index.
 // ranks: 1-2
 // levels: multiple
-// timeout: 300
 #include "threads.h"
 #include <time.h>
 

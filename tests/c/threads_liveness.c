@@ -2,7 +2,6 @@
 // for one message after another, in every kind of call, come to their end all the same. Then the first may stop.
 // ranks: 2
 // levels: multiple
-// timeout: 300
 #include "threads.h"
 #include <sched.h>
 #include <time.h>

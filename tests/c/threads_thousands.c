@@ -2,7 +2,6 @@
 // grow: pools and statistics keep nothing of threads that are gone.
 // ranks: 1-2
 // levels: multiple
-// timeout: 300
 #include "threads.h"
 #include "resident.h"
 

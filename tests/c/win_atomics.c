@@ -1,5 +1,4 @@
 // Atomicity of accumulates: all processes change the same elements at once, by accumulates of every form, on windows of every kind.
-// timeout: 240
 #include "win_flavors.h"
 
 #include <complex.h>

@@ -1,5 +1,4 @@
 // Errors of one-sided communication: each wrong call fails with its class, changes nothing and leaves the window usable.
-// timeout: 180
 // oracle: skip it ends the program by an assertion of its own where one target of several is not locked
 #include "win_flavors.h"
 

@@ -4,7 +4,6 @@
 // levels: multiple
 // models: default
 // heddle: only
-// timeout: 240
 #define _GNU_SOURCE
 #include "check.h"
 

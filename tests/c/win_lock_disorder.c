@@ -2,7 +2,6 @@
 // locks exclude each other afterwards as ever.
 // levels: multiple
 // ranks: 1-4
-// timeout: 180
 // oracle: skip two threads of a process must not lock one target
 #include "threads.h"
 

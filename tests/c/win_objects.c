@@ -1,6 +1,5 @@
 // Windows as objects: attributes with callbacks, names, error handlers, hints, groups, integers for handles, queries of shared
 // memory, windows that outlive their communicator, many windows at a time, thousands one after another in flat memory.
-// timeout: 240
 #include "win_flavors.h"
 
 enum { MANY = 40 };

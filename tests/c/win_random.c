@@ -3,7 +3,6 @@
 // one value may be there afterwards; places of sums are accumulated by all, and their sum is known.
 //
 // The argument `seed=N` repeats one program; `phases=N` asks for more of them.
-// timeout: 240
 #include "win_flavors.h"
 
 enum { SLOT_WORDS = 24, SUMS = 8, MOST_STEPS = 40 };

@@ -1,7 +1,6 @@
 // Threads of one process that work with windows at once: different targets of one window, windows of their own, one thread in a start
 // while another posts, locks of different targets.
 // levels: multiple
-// timeout: 240
 #include "threads.h"
 #include "win_flavors.h"
 

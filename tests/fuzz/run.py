@@ -210,7 +210,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the number of the first input (default 0)")
     parser.add_argument("--runs", type=int, default=150, help="inputs for each target (default 150)")
     parser.add_argument("--only", choices=TARGETS, action="append", help="a target; may be repeated")
-    parser.add_argument("--timeout", type=float, default=60, help="seconds for one run (default 60)")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for one run (default 300)")
     options = parser.parse_args()
     targets = options.only or TARGETS
     passed = failed = 0

@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--ops", type=int, default=300, help="steps in a round (default 300)")
     parser.add_argument("--ranks", default="", help="numbers of ranks, taken in turn (default: from the seed, 1 to 5)")
     parser.add_argument("--threads", default="", help="threads per rank, taken in turn (default: from the seed, 1 to 6)")
-    parser.add_argument("--timeout", type=int, default=120, help="seconds for one run (default 120)")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds for one run (default 600)")
     options = parser.parse_args()
 
     first = options.seed if options.seed is not None else int(time.time()) * 1000
