@@ -54,8 +54,8 @@ LEVELS = {
 CASES = {"spread": ["isend", "send", "irecv_posted", "recv_unexpected", "recv_in_ring", "waitall_in_ring", "sendrecv_unexpected"]}
 # The default is two VNIs per core, and a probe polls all of them.
 SETTINGS = {"HEDDLE_VNIS": "4"}
-# How often a launch is repeated in which a case has grown.
-REPEATS = 4
+# How often a launch is repeated in which a case has grown. Where others want the cores, what waits for them polls more often.
+REPEATS = 12
 # Instructions beside the tolerance, for the shortest paths.
 SLACK = 2
 NOTHING = "nothing"
