@@ -104,7 +104,8 @@ static void ask(MPI_Win win, int kind) {
     is_granted();
 }
 
-// So many ranks ask for the lock that rank 0 has, in the order of `asking`, the `reader` to read. `order` is how they get it.
+// Rank 0 has the lock. The `count` ranks of `asking` ask for it one after the other, the `reader` among them to read; they get it in
+// this order.
 static void gives_order(const char *algorithm, const char *key, const char *value, int reader, int count, const int *asking, const int *order) {
     MPI_Win win = make(algorithm, key, value);
     bool asks = false;

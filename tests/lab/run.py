@@ -39,8 +39,7 @@ FIGURES = [f"{subject} {model}" for subject in SUBJECTS for model in MODELS if f
 FIGURES += ["xeon-16 neighbor/one-tag 8 auto", "xeon-16 rate 16 auto"]
 DRAWN = 9
 # A figure that fails is made again with these: a few instructions more or less shift when threads meet. Each also moves the
-# stacks, by a variable of another length: under some models threads have two to seven times the speed if two words happen to share
-# no line, whatever the seed.
+# stacks, by a variable of another length: under some models the speed varies with that two to seven times, whatever the seed.
 OTHER_SEEDS = [2, 3, 4]
 PADDING = 48
 

@@ -19,7 +19,7 @@ const ENTRY: usize = size_of::<Entry>();
 /// Beside the beginning of a block: it is exposed.
 const EXPOSED: Entry = 1 << 31;
 
-/// What stands in the place of an exposed block: its bytes, and its address.
+/// The length and the address of an exposed block, which stand in its place.
 type Elsewhere = [u64; 2];
 
 const ELSEWHERE: usize = size_of::<Elsewhere>();
@@ -30,9 +30,9 @@ const LINE: usize = 64;
 #[derive(Debug)]
 pub struct BlockTable {
     blocks: Box<[Buffer]>,
-    /// Those that are exposed, if there are some.
+    /// Whether each is exposed; empty if none is.
     exposed: Box<[bool]>,
-    /// Where the first one begins.
+    /// Where the first block begins.
     first: usize,
     /// The bytes to publish.
     len: usize,
@@ -65,7 +65,8 @@ impl BlockTable {
         if data <= limits.bytes - table {
             return Ok(BlockTable { blocks, exposed: Box::default(), first: table, len: table + data });
         }
-        // Each block has its share of the room. The process has to wait for readers anyway.
+        // Each block has its share of the room, and a longer one is exposed. That others leave room is no
+        // reason to copy it: the process has to wait for readers anyway.
         let share = (limits.bytes - table) / blocks.len();
         let exposed: Box<[bool]> = blocks.iter().map(|block| block.len() > share).collect();
         let mut len = table;

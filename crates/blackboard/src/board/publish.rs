@@ -20,25 +20,14 @@ impl Blackboard {
         (data, span): (&Buffer, Span),
         reader: Option<usize>,
     ) -> bool {
-        let cell = self.cell(round, self.rank);
-        if data.len() <= cell::ROOM {
-            if !self.has_room_in_cells(round) {
-                return false;
-            }
-            // SAFETY: the cell has room for the data, and nobody reads it.
-            unsafe { data.copy_part_out(span.start, cell.data(), span.len) };
-            cell.publish(round.number, what, data.len(), cell::Where::Here);
-        } else {
-            let write = |to| {
-                // SAFETY: there is room for the data, which nobody reads.
-                unsafe { data.copy_part_out(span.start, to, span.len) };
-            };
-            if !self.publish_on_pages(round, what, (data.len(), span.len), write) {
-                return false;
-            }
+        let write = |to| {
+            // SAFETY: there is room for the data, which nobody reads.
+            unsafe { data.copy_part_out(span.start, to, span.len) };
+        };
+        self.publish_by(round, what, (data.len(), span.len), write) && {
+            self.wake(reader);
+            true
         }
-        self.wake(reader);
-        true
     }
 
     /// Publishes a block for each process, unless the cell is not free yet: then it returns false and has
@@ -49,17 +38,31 @@ impl Blackboard {
             // SAFETY: there is room for the data, which nobody reads.
             unsafe { blocks.write(to) };
         };
-        if len <= cell::ROOM {
-            if !self.has_room_in_cells(round) {
-                return false;
-            }
-            let cell = self.cell(round, self.rank);
-            write(cell.data());
-            cell.publish(round.number, what, len, cell::Where::Here);
-        } else if !self.publish_on_pages(round, what, (len, len), write) {
+        self.publish_by(round, what, (len, len), write) && {
+            self.wake_all();
+            true
+        }
+    }
+
+    /// Publishes `part` bytes, which `write` puts where it is told, of data of `whole` bytes. Wakes nobody.
+    #[inline(always)]
+    fn publish_by(
+        &self,
+        round: Round,
+        what: u32,
+        (whole, part): (usize, usize),
+        write: impl FnOnce(*mut u8),
+    ) -> bool {
+        if whole > cell::ROOM {
+            return self.publish_on_pages(round, what, (whole, part), write);
+        }
+        if !self.has_room_in_cells(round) {
             return false;
         }
-        self.wake_all();
+        let cell = self.cell(round, self.rank);
+        // The cell has room for the data, and nobody reads it.
+        write(cell.data());
+        cell.publish(round.number, what, whole, cell::Where::Here);
         true
     }
 
@@ -90,7 +93,7 @@ impl Blackboard {
         self.has_room(round, if round.lane == 0 { DEPTH } else { LANE_DEPTH })
     }
 
-    /// Publishes `part` bytes, which `write` puts where it is told, of data of `whole` bytes.
+    /// Does the same with data that do not fit into a cell.
     #[inline(never)]
     fn publish_on_pages(
         &self,

@@ -99,18 +99,15 @@ impl Rounds<'_> {
         let Some(published) = self.blackboard.look(self.first.after(source.round), source.rank) else {
             return false;
         };
-        let is_other = published.what != self.operation as u32;
         match published.block(self.blackboard.rank(), self.blackboard.size()) {
             Some(block) if self.agrees(source, &block) => {
                 self.take(source, block.data, (room, Span::of(room)), messages)
             }
             Some(block) => self.take_less(source, &block, room, messages),
             None => {
-                messages.lose(if is_other {
-                    self.reason(source, &published)
-                } else {
-                    self.no_memory(source)
-                });
+                let is_other = published.what != self.operation as u32;
+                let why = if is_other { self.reason(source, &published) } else { self.no_memory(source) };
+                messages.lose(why);
                 true
             }
         }

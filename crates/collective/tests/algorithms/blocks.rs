@@ -132,7 +132,7 @@ impl Blocks {
         blocks
     }
 
-    /// What the rank sends.
+    /// The blocks that the rank sends.
     fn sent(&self) -> Array {
         let mut sent = self.send.clone();
         let sender = if let Operation::Scatterv(root) = self.operation { root } else { self.rank };
@@ -141,7 +141,7 @@ impl Blocks {
         sent
     }
 
-    /// What the rank is to receive.
+    /// The blocks that it has to get.
     fn expected(&self) -> Array {
         let mut expected = self.receive.clone();
         expected.numbers.fill(UNTOUCHED);
