@@ -3,7 +3,7 @@
 mod block_copy;
 
 use crate::error::{Error, Result};
-use block_copy::{copy_past_caches, copy_whole_lines};
+use block_copy::{copy_from_memory, copy_past_caches, copy_whole_lines};
 use heddle_datatype::{Cursor, Datatype};
 use heddle_platform::allocate::filled;
 use heddle_spec::constants as mpi;
@@ -15,6 +15,10 @@ const LOWEST_ADDRESS: i64 = 4096;
 
 /// Fewer elements than this have a length in bytes that 64 bits hold, whatever predefined datatype they have.
 const COUNTABLE: u64 = 1 << 40;
+
+/// Data of this many bytes or more, of which a message is sent in pieces, is likely to come from memory, or
+/// from a cache that the cores share.
+const BEYOND_CACHES: usize = 2 << 20;
 
 /// Returns true if data of the program can lie at an address.
 #[inline(always)]
@@ -223,6 +227,12 @@ impl Buffer {
     pub(crate) fn read_piece(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
         match self.contiguous() {
+            Some(from) if self.bytes >= BEYOND_CACHES => {
+                // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+                let piece = unsafe { std::slice::from_raw_parts(from.wrapping_add(offset), len) };
+                // SAFETY: the caller gives room for `len` bytes.
+                unsafe { copy_from_memory(piece, to) };
+            }
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
             Some(from) => unsafe { copy_whole_lines(from.wrapping_add(offset), to, len) },
             None => self.read(offset, to, len),

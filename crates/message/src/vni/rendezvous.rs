@@ -116,7 +116,7 @@ impl<S: Rules> Core<S> {
             return None;
         }
         let method = if attended && !is_small(pull.rts.len as usize) {
-            rendezvous.method_choice(pull.peer, pull.len).choose()
+            rendezvous.method_choice(pull.peer, pull.len).choose(pull.len)
         } else {
             TransferMethod::Pull
         };

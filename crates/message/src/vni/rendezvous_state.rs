@@ -1,7 +1,7 @@
 //! Rendezvous state and deferred work: flushes, follow-ups, freed requests.
 
 use super::message::SendArgs;
-use super::transfer_method::{CACHE_BYTES, MethodChoice};
+use super::transfer_method::{MethodChoice, MethodChoices};
 use super::under_way::{Pull, PushUnderWay, SplitCopy, Stream};
 use crate::request::{self, Outcome, RequestId};
 use crate::spread::SpreadEvent;
@@ -21,9 +21,8 @@ pub(crate) struct RendezvousState {
     pub pushes: VecDeque<PushUnderWay>,
     /// Receives by split copy: each side copies one half.
     pub split_copies: Vec<SplitCopy>,
-    /// For each peer that has sent long messages, the choice of method: for those below `CACHE_BYTES`, and
-    /// for the others.
-    method_choices: HashMap<usize, [MethodChoice; 2]>,
+    /// For each peer that has sent long messages, the choices of method.
+    method_choices: HashMap<usize, MethodChoices>,
     /// Requests that the program freed while they were active; released once they are complete.
     abandoned: VecDeque<RequestId>,
     /// Work that waits for the end of other operations.
@@ -55,9 +54,7 @@ impl RendezvousState {
     }
 
     pub(crate) fn method_choice(&mut self, peer: usize, bytes: usize) -> &mut MethodChoice {
-        let unknown = || [MethodChoice::within_cache(), MethodChoice::beyond_cache()];
-        let [within, beyond] = self.method_choices.entry(peer).or_insert_with(unknown);
-        if bytes < CACHE_BYTES { within } else { beyond }
+        self.method_choices.entry(peer).or_default().for_bytes(bytes)
     }
 
     /// Adds work that waits for the end of other operations.

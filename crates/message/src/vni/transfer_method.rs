@@ -17,10 +17,15 @@
 //! A sender that computes does not stream at all. So each receiver measures the methods for each sender,
 //! takes the best one, and tries the others now and then. Only messages of at least [`CACHE_BYTES`]
 //! pass the caches by: a smaller one fits beside the program's other data, and the program is likely to read
-//! it soon.
+//! it soon. From [`SHARED_CACHE_BYTES`] on none is streamed through the caches.
 
 /// The smallest message that is larger than a core's cache.
-pub(super) const CACHE_BYTES: usize = 1 << 20;
+const CACHE_BYTES: usize = 1 << 20;
+
+/// The smallest message that is likely to be larger than what is left to it of a cache that cores share. It is
+/// not streamed through the caches: the writing back of what it leaves there is paid by the next messages, so
+/// that it seems quicker than it is.
+const SHARED_CACHE_BYTES: usize = 4 << 20;
 
 /// A method to transfer the data of a large message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,83 +40,110 @@ pub(crate) enum TransferMethod {
     StreamPastCaches,
 }
 
-const METHODS: [TransferMethod; 4] = [
-    TransferMethod::Stream,
-    TransferMethod::Pull,
-    TransferMethod::SplitCopy,
-    TransferMethod::StreamPastCaches,
-];
+/// The number of methods.
+const METHODS: usize = 4;
 
-/// The number of messages from one exploration of another method to the next.
+/// The methods among which the choice is for messages below a number of bytes.
+const CANDIDATES: [(usize, &[TransferMethod]); 3] = {
+    use TransferMethod::{Pull, SplitCopy, Stream, StreamPastCaches};
+    [
+        (CACHE_BYTES, &[Stream, Pull, SplitCopy]),
+        (SHARED_CACHE_BYTES, &[Stream, Pull, SplitCopy, StreamPastCaches]),
+        (usize::MAX, &[Pull, SplitCopy, StreamPastCaches]),
+    ]
+};
+
+/// The number of turns from one exploration of another method to the next.
 const CYCLE: u32 = 256;
-/// The number of messages in an exploration. Several in a row are needed, since a message that is streamed
+/// The number of turns in an exploration. Several messages in a row are needed, since one that is streamed
 /// while the receiver is busy with pulling others seems slower than it is.
 const EXPLORED: u32 = 8;
+/// A message counts as one turn for each [`CACHE_BYTES`] of it, but no more than this: a long one says as much
+/// as several, and costs as much.
+const MOST_TURNS: usize = 4;
 /// The first messages explore all methods in this number of rounds. Only the last round counts, since pages
 /// that are touched for the first time slow down any method.
 const ROUNDS: usize = 2;
 /// A method with more than this ratio to the cost of the best one is explored seldom …
 const NEAR: f32 = 1.4;
-/// … once in this number of turns.
+/// … once in this number of cycles.
 const SELDOM: usize = 4;
 /// The weight of the newest measurement.
 const NEWEST: f32 = 0.4;
 
-/// The measured costs for one sender, and the choice by them.
+/// The choices for the messages of one sender, by their size.
+#[derive(Debug)]
+pub(crate) struct MethodChoices([MethodChoice; CANDIDATES.len()]);
+
+impl Default for MethodChoices {
+    fn default() -> MethodChoices {
+        MethodChoices(CANDIDATES.map(|(_, candidates)| MethodChoice::among(candidates)))
+    }
+}
+
+impl MethodChoices {
+    /// The choice for messages of that many bytes and similar ones.
+    pub(crate) fn for_bytes(&mut self, bytes: usize) -> &mut MethodChoice {
+        let class = CANDIDATES.iter().position(|(below, _)| bytes < *below);
+        &mut self.0[class.unwrap_or(CANDIDATES.len() - 1)]
+    }
+}
+
+/// The measured costs of methods, and the choice by them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MethodChoice {
-    /// The choice is among the first of [`METHODS`], up to this number.
-    methods: usize,
+    /// What it is among.
+    candidates: &'static [TransferMethod],
     /// Nanoseconds per byte of each method; 0 if not known. Times are averaged, not rates: of messages that
     /// complete in bunches one takes long and the next ones almost no time.
-    costs: [f32; METHODS.len()],
-    messages: u32,
+    costs: [f32; METHODS],
+    turns: u32,
     last_stream_end_ns: u64,
 }
 
 impl MethodChoice {
-    /// The choice for messages below [`CACHE_BYTES`].
-    pub(crate) fn within_cache() -> MethodChoice {
-        MethodChoice {
-            methods: METHODS.len() - 1,
-            costs: [0.0; METHODS.len()],
-            messages: 0,
-            last_stream_end_ns: 0,
-        }
-    }
-
-    /// The choice for messages of [`CACHE_BYTES`] bytes and more.
-    pub(crate) fn beyond_cache() -> MethodChoice {
-        MethodChoice { methods: METHODS.len(), ..MethodChoice::within_cache() }
+    fn among(candidates: &'static [TransferMethod]) -> MethodChoice {
+        MethodChoice { candidates, costs: [0.0; METHODS], turns: 0, last_stream_end_ns: 0 }
     }
 
     /// The method for the next message.
-    pub(crate) fn choose(&mut self) -> TransferMethod {
-        let number = self.messages;
-        self.messages = self.messages.wrapping_add(1);
+    pub(crate) fn choose(&mut self, bytes: usize) -> TransferMethod {
+        let number = self.turns;
+        self.turns = number.wrapping_add((bytes / CACHE_BYTES).clamp(1, MOST_TURNS) as u32);
         let trial = (number / EXPLORED) as usize;
-        if trial < ROUNDS * self.methods {
-            if number == (ROUNDS - 1) as u32 * EXPLORED * self.methods as u32 {
-                self.costs = [0.0; METHODS.len()];
+        let candidates = self.candidates;
+        if trial < ROUNDS * candidates.len() {
+            let last_round = EXPLORED * ((ROUNDS - 1) * candidates.len()) as u32;
+            if number < last_round && last_round <= self.turns {
+                self.costs = [0.0; METHODS];
             }
-            return METHODS[trial % self.methods];
+            return candidates[trial % candidates.len()];
         }
         let best = self.best();
         if number % CYCLE < EXPLORED {
             // The other methods are explored in turn, the slow ones less often.
-            let (turn, others) = ((number / CYCLE) as usize, self.methods - 1);
-            let other = (best + 1 + turn % others) % self.methods;
-            let near = self.costs[other] != 0.0 && self.costs[other] < NEAR * self.costs[best];
+            let (turn, others) = ((number / CYCLE) as usize, candidates.len() - 1);
+            let other = candidates[(best + 1 + turn % others) % candidates.len()];
+            let near = self.cost(other) < NEAR * self.cost(candidates[best]);
             if near || (turn / others).is_multiple_of(SELDOM) {
-                return METHODS[other];
+                return other;
             }
         }
-        METHODS[best]
+        candidates[best]
     }
 
+    /// The place of the best candidate.
     fn best(&self) -> usize {
-        let cost = |method: usize| if self.costs[method] == 0.0 { f32::INFINITY } else { self.costs[method] };
-        (1..self.methods).fold(0, |best, method| if cost(method) < cost(best) { method } else { best })
+        let cost = |place: usize| self.cost(self.candidates[place]);
+        (1..self.candidates.len()).fold(0, |best, place| if cost(place) < cost(best) { place } else { best })
+    }
+
+    /// What a method costs; infinitely much if that is not known.
+    fn cost(&self, method: TransferMethod) -> f32 {
+        match self.costs[method as usize] {
+            0.0 => f32::INFINITY,
+            cost => cost,
+        }
     }
 
     /// Notes that a message was pulled.
@@ -153,12 +185,12 @@ mod tests {
     fn send(
         choice: &mut MethodChoice,
         messages: u32,
-        times: [u64; METHODS.len()],
+        times: [u64; METHODS],
         now: &mut u64,
-    ) -> [u32; METHODS.len()] {
-        let mut counts = [0; METHODS.len()];
+    ) -> [u32; METHODS] {
+        let mut counts = [0; METHODS];
         for _ in 0..messages {
-            let method = choice.choose();
+            let method = choice.choose(1000);
             let ns = times[method as usize];
             match method {
                 TransferMethod::Pull => choice.pulled(1000, ns),
@@ -170,27 +202,33 @@ mod tests {
         counts
     }
 
+    const FITS_A_CACHE: usize = CACHE_BYTES - 1;
+    const FITS_NONE: usize = SHARED_CACHE_BYTES;
+
     #[test]
     fn takes_the_quickest_method_and_notices_a_change() {
-        for mut choice in [MethodChoice::within_cache(), MethodChoice::beyond_cache()] {
+        for bytes in [FITS_A_CACHE, CACHE_BYTES, FITS_NONE] {
+            let mut choices = MethodChoices::default();
+            let choice = choices.for_bytes(bytes);
             let mut now = 1;
-            let [_, pulled, ..] = send(&mut choice, 10 * CYCLE, [300, 100, 200, 250], &mut now);
+            let [_, pulled, ..] = send(choice, 10 * CYCLE, [300, 100, 200, 250], &mut now);
             assert!(
                 pulled >= 10 * (CYCLE - 2 * EXPLORED),
                 "only {pulled} were pulled though that is quickest"
             );
-            let [streamed, ..] = send(&mut choice, 10 * CYCLE, [300, 900, 400, 500], &mut now);
-            assert!(streamed > 7 * CYCLE, "only {streamed} were streamed though that has become quickest");
+            let [.., split, _] = send(choice, 10 * CYCLE, [400, 900, 300, 500], &mut now);
+            assert!(split > 7 * CYCLE, "only {split} by split copy though that has become quickest");
         }
     }
 
     #[test]
     fn messages_without_data_and_methods_that_never_succeed_do_no_harm() {
-        let (mut choice, mut now) = (MethodChoice::beyond_cache(), 1);
+        let (mut choices, mut now) = (MethodChoices::default(), 1);
+        let choice = choices.for_bytes(CACHE_BYTES);
         choice.sent_jointly(TransferMethod::Stream, 0, 1, 1000);
         let mut failures = 0;
         for _ in 0..40 * CYCLE {
-            match choice.choose() {
+            match choice.choose(1000) {
                 TransferMethod::Pull => choice.pulled(1000, 100),
                 // The kernel refuses, and the message is sent again in pieces.
                 TransferMethod::SplitCopy => failures += 1,
@@ -198,13 +236,28 @@ mod tests {
             }
             now += 300;
         }
-        assert_eq!(METHODS[choice.best()], TransferMethod::Pull);
+        assert_eq!(choice.candidates[choice.best()], TransferMethod::Pull);
         assert!(failures < 10 * EXPLORED, "{failures} attempts at a method that is refused");
     }
 
     #[test]
-    fn what_fits_the_caches_stays_in_them() {
-        let [.., past] = send(&mut MethodChoice::within_cache(), 10 * CYCLE, [300, 300, 300, 1], &mut 1);
+    fn what_fits_the_caches_stays_in_them_and_what_fits_none_is_not_left_there() {
+        let mut choices = MethodChoices::default();
+        let [.., past] = send(choices.for_bytes(FITS_A_CACHE), 10 * CYCLE, [300, 300, 300, 1], &mut 1);
         assert_eq!(past, 0);
+        let [streamed, ..] = send(choices.for_bytes(FITS_NONE), 10 * CYCLE, [1, 300, 300, 300], &mut 1);
+        assert_eq!(streamed, 0);
+    }
+
+    #[test]
+    fn a_long_message_ends_an_exploration_sooner() {
+        let first = |bytes: usize| {
+            let mut choices = MethodChoices::default();
+            let choice = choices.for_bytes(bytes);
+            (0..100).position(|_| choice.choose(bytes) == TransferMethod::SplitCopy)
+        };
+        assert_eq!(first(CACHE_BYTES), Some(2 * EXPLORED as usize));
+        assert_eq!(first(2 * CACHE_BYTES), Some(EXPLORED as usize));
+        assert_eq!(first(64 * CACHE_BYTES), Some(EXPLORED as usize / MOST_TURNS));
     }
 }
