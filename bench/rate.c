@@ -1,4 +1,5 @@
-/* Message rate and bandwidth: a window of messages one way, a 4-byte acknowledgement back.
+/* Message rate and bandwidth: a window of messages one way, a 4-byte acknowledgement back. With "both", a window
+ * of messages travels each way at the same time, and all of them are counted.
  *
  * Ranks 0 .. n/2-1 receive and measure, rank r+n/2 sends to rank r. The acknowledgement says whether another window
  * follows, so both sides stop after the same one. The same loop serves threads (two processes, T threads each) and
@@ -8,13 +9,12 @@
 #include <stdlib.h>
 
 struct state {
-    unsigned char *bytes; /* one buffer per message of the window */
+    unsigned char *out, *in; /* one buffer per message of the window; NULL if there are none that way */
     MPI_Request *requests;
 };
 
-static unsigned char *slot(const struct worker *w, int index) {
-    struct state *s = w->state;
-    return s->bytes + (size_t)index * w->bench->size;
+static unsigned char *slot(const struct worker *w, unsigned char *bytes, int index) {
+    return bytes + (size_t)index * w->bench->size;
 }
 
 static bool sends(const struct bench *b) { return b->rank >= b->ranks / 2; }
@@ -25,59 +25,68 @@ static void prepare(struct worker *w) {
     struct bench *b = w->bench;
     struct state *s = malloc(sizeof *s);
     if (!s) MPI_Abort(MPI_COMM_WORLD, 1);
-    s->bytes = buffer_new(b->size * (size_t)b->opt.window);
-    s->requests = malloc((size_t)b->opt.window * sizeof *s->requests);
+    size_t window = (size_t)b->opt.window, bytes = b->size * window;
+    bool both = op_is(b, "both");
+    *s = (struct state){both || sends(b) ? buffer_new(bytes) : NULL, both || !sends(b) ? buffer_new(bytes) : NULL,
+                        malloc(2 * window * sizeof *s->requests)};
     if (!s->requests) MPI_Abort(MPI_COMM_WORLD, 1);
     w->state = s;
-    if (sends(b))
-        for (int i = 0; i < b->opt.window; i++) payload_fill(w, slot(w, i), i);
+    for (int i = 0; s->out && i < b->opt.window; i++) payload_fill(w, slot(w, s->out, i), i);
 }
 
-static void receive_windows(struct worker *w) {
-    struct bench *b = w->bench;
+static void begin_to_receive(struct worker *w, MPI_Request *requests) {
     struct state *s = w->state;
-    int window = b->opt.window, from = partner(b), size = (int)b->size, go;
-    int64_t last = now_ns();
-    do {
-        for (int i = 0; i < window; i++)
-            MPI_Irecv(slot(w, i), size, MPI_BYTE, from, w->tag, w->comm, &s->requests[i]);
-        MPI_Waitall(window, s->requests, MPI_STATUSES_IGNORE);
-        int64_t now = now_ns();
-        go = meter_add(&w->meter, last, now, window);
-        last = now;
-        MPI_Send(&go, 1, MPI_INT, from, w->other_tag, w->comm);
-    } while (go);
+    for (int i = 0; i < w->bench->opt.window; i++)
+        MPI_Irecv(slot(w, s->in, i), (int)w->bench->size, MPI_BYTE, partner(w->bench), w->tag, w->comm, &requests[i]);
 }
 
-static void send_windows(struct worker *w) {
-    struct bench *b = w->bench;
+static void begin_to_send(struct worker *w, MPI_Request *requests) {
     struct state *s = w->state;
-    int window = b->opt.window, to = partner(b), size = (int)b->size, go;
-    bool blocking = op_is(b, "send");
-    do {
-        if (blocking) {
-            for (int i = 0; i < window; i++) MPI_Send(slot(w, i), size, MPI_BYTE, to, w->tag, w->comm);
-        } else {
-            for (int i = 0; i < window; i++)
-                MPI_Isend(slot(w, i), size, MPI_BYTE, to, w->tag, w->comm, &s->requests[i]);
-            MPI_Waitall(window, s->requests, MPI_STATUSES_IGNORE);
-        }
-        MPI_Recv(&go, 1, MPI_INT, to, w->other_tag, w->comm, MPI_STATUS_IGNORE);
-    } while (go);
+    for (int i = 0; i < w->bench->opt.window; i++)
+        MPI_Isend(slot(w, s->out, i), (int)w->bench->size, MPI_BYTE, partner(w->bench), w->tag, w->comm, &requests[i]);
+}
+
+/* Whether another window follows: the measuring rank says so. */
+static int go_on(struct worker *w, int64_t *last, int messages) {
+    int go, from = partner(w->bench);
+    if (sends(w->bench)) {
+        MPI_Recv(&go, 1, MPI_INT, from, w->other_tag, w->comm, MPI_STATUS_IGNORE);
+        return go;
+    }
+    int64_t now = now_ns();
+    go = meter_add(&w->meter, *last, now, messages);
+    *last = now;
+    MPI_Send(&go, 1, MPI_INT, from, w->other_tag, w->comm);
+    return go;
 }
 
 static void repeat(struct worker *w) {
-    if (sends(w->bench)) send_windows(w);
-    else receive_windows(w);
+    struct bench *b = w->bench;
+    struct state *s = w->state;
+    int window = b->opt.window, to = partner(b), size = (int)b->size;
+    bool blocking = op_is(b, "send"), both = op_is(b, "both");
+    int64_t last = now_ns();
+    do {
+        int begun = 0;
+        if (s->in) begin_to_receive(w, s->requests), begun = window;
+        if (s->out && blocking) {
+            for (int i = 0; i < window; i++)
+                MPI_Send(slot(w, s->out, i), size, MPI_BYTE, to, w->tag, w->comm);
+        } else if (s->out) {
+            begin_to_send(w, s->requests + begun);
+            begun += window;
+        }
+        MPI_Waitall(begun, s->requests, MPI_STATUSES_IGNORE);
+    } while (go_on(w, &last, both ? 2 * window : window));
 }
 
 static void finish(struct worker *w) {
     struct bench *b = w->bench;
     struct state *s = w->state;
-    if (!sends(b))
-        for (int i = 0; i < b->opt.window; i++) payload_check(w, slot(w, i), i);
+    for (int i = 0; s->in && i < b->opt.window; i++) payload_check(w, slot(w, s->in, i), i);
     free(s->requests);
-    free(s->bytes);
+    free(s->out);
+    free(s->in);
     free(s);
 }
 
@@ -86,7 +95,7 @@ static double megabytes(const struct bench *b, double units, double busy_ns, dou
     return units * (double)b->size / interval_ns * 1e3;
 }
 
-static const char *const ops[] = {"isend", "send", NULL};
+static const char *const ops[] = {"isend", "send", "both", NULL};
 
 const struct subject subject_rate = {
     .name = "rate",

@@ -81,6 +81,9 @@ fn one_thread(full: bool, cases: &mut Vec<Case>) {
         cases.push(Case::new(Latency, 2, latency_sizes).pinned().multiple(multiple));
         cases.push(Case::new(Rate, 2, rate_sizes(full)).pinned().multiple(multiple));
         cases.push(Case::new(Bandwidth, 2, bandwidth_sizes).pinned().multiple(multiple));
+        if full {
+            cases.push(Case::new(Bandwidth, 2, bandwidth_sizes).pinned().multiple(multiple).op("both"));
+        }
     }
 }
 
