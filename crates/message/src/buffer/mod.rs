@@ -20,6 +20,9 @@ const COUNTABLE: u64 = 1 << 40;
 /// from a cache that the cores share.
 const BEYOND_CACHES: usize = 2 << 20;
 
+/// Data of this many bytes or more is likely to be larger than its part of a cache that cores share.
+pub(crate) const SHARED_CACHE_BYTES: usize = 4 << 20;
+
 /// Returns true if data of the program can lie at an address.
 #[inline(always)]
 #[must_use]
@@ -250,8 +253,8 @@ impl Buffer {
         }
     }
 
-    /// Does the same as [`write`](Self::write), for a piece of a large message. `past_caches` is true if the
-    /// stores go to memory directly.
+    /// Does the same as [`write`](Self::write), for large data or a piece of them. `past_caches` is true if
+    /// the stores go to memory directly.
     pub(crate) fn write_piece(&self, offset: usize, data: &[u8], past_caches: bool) {
         debug_assert!(offset + data.len() <= self.bytes);
         match self.contiguous() {
@@ -291,7 +294,8 @@ impl Buffer {
         }
         if let Some(from) = self.contiguous() {
             // SAFETY: `len` bytes at `from` are valid by the promise made to `new`.
-            return other.write(0, unsafe { std::slice::from_raw_parts(from, len) });
+            let data = unsafe { std::slice::from_raw_parts(from, len) };
+            return other.write_piece(0, data, len >= SHARED_CACHE_BYTES);
         }
         if let Some(to) = other.contiguous() {
             return self.read(0, to, len);
