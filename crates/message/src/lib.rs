@@ -23,6 +23,7 @@
 //! | [`matching`] | posted receives and unexpected messages |
 //! | [`vni`] | protocols |
 //! | `lanes` | messages of one VNI that are spread over others; `spread`: what the VNIs keep of that |
+//! | `transfer_method` | how the data of a large message moves between the processes of a machine |
 //! | `mapping` | context ids, and the VNI of a message |
 //! | [`served_copy`] | copies that the kernel has refused, made by the process whose memory it is |
 //! | `self_messages` | messages that a process sends to itself |
@@ -49,4 +50,5 @@ pub mod request;
 mod self_messages;
 pub mod served_copy;
 pub mod spread;
+mod transfer_method;
 pub mod vni;

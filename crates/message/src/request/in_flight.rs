@@ -4,6 +4,7 @@
 use super::attachment::Attachment;
 use super::kind::{RequestId, RequestKind};
 use crate::buffer::Buffer;
+use crate::transfer_method::TransferMethod;
 use heddle_objects::request::Missing;
 use std::any::Any;
 
@@ -37,8 +38,8 @@ pub struct InFlight {
     pub arrived: usize,
     /// The number of bytes that are wanted.
     pub wanted: usize,
-    /// True if arriving data is stored past the caches.
-    pub past_caches: bool,
+    /// For a receive: the method by which the data is fetched, if there was a choice.
+    pub(crate) method: Option<TransferMethod>,
     /// For a joint request, or a send to be withdrawn: the parts that are missing.
     pub missing: Missing,
     /// The time when the receiver asked for the pieces.
@@ -84,7 +85,7 @@ impl InFlight {
             stage: Stage::UnderWay,
             arrived: 0,
             wanted: 0,
-            past_caches: false,
+            method: None,
             missing: Missing::new(0),
             asked_ns: 0,
             keep: None,

@@ -21,7 +21,7 @@
 //! | `remote_read.rs` | between machines: the receiver reads the data through the network |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
 //! | `served_copy.rs` | copies from and to a peer's memory, which the peer makes itself |
-//! | `transfer_method.rs` | the choice of the quickest of these methods, by measurement |
+//! | `method_choice.rs` | the choice of the quickest of these methods, by measurement |
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `moved.rs` | receives and messages that move from one VNI to another |
 //! | `withdraw.rs` | cancelling sends |
@@ -92,6 +92,7 @@ mod express;
 pub(crate) mod interface;
 mod lost;
 pub(crate) mod message;
+mod method_choice;
 mod moved;
 mod offload;
 mod peers;
@@ -109,7 +110,6 @@ mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod trace;
-mod transfer_method;
 mod under_way;
 pub(crate) mod unexpected;
 mod waiters;

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId, Stage};
 use crate::spread::{SpreadBy, SpreadEvent, may_be_spread};
+use crate::transfer_method::TransferMethod;
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::probers::Asleep;
@@ -64,7 +65,7 @@ impl<S: Rules> Core<S> {
                 if let Some((id, key)) = self.match_maybe_stamped(header, peer, stamp, stored) {
                     trace::matched(&key, || message.payload().len() as u64, false);
                     self.deliver(id, &key, message.payload());
-                    self.tell_sender(peer, sender);
+                    self.tell_sender(peer, sender, None);
                 }
             }
             wire::RTS => {
@@ -95,12 +96,18 @@ impl<S: Rules> Core<S> {
 
     /// Handles a message that continues an operation in progress.
     fn answer_arrives(&self, peer: usize, message: &Incoming) {
+        let method = TransferMethod::from_wire(message.header.aux);
         match message.header.kind {
-            wire::CTS => self.clear_to_send(self.check_cts(peer, Cts::from_bytes(message.payload()))),
+            wire::CTS => {
+                let cts = self.check_cts(peer, Cts::from_bytes(message.payload()));
+                self.note_choice(peer, cts.sender, method);
+                self.clear_to_send(cts);
+            }
             wire::DATA => self.piece_arrived(peer, message),
             wire::PUSH => {
                 let push = wire::Push::from_bytes(message.payload());
-                self.answered_send(peer, wire::PUSH, u64::from(push.sender));
+                let send = self.answered_send(peer, wire::PUSH, u64::from(push.sender));
+                self.note_choice(peer, send, method);
                 self.push_wanted(push);
             }
             wire::PUSHED => {
@@ -122,7 +129,9 @@ impl<S: Rules> Core<S> {
             }
             _ => {
                 let [sender, ..] = wire::from_bytes(message.payload());
-                self.sender_done(self.answered_send(peer, wire::FIN, sender));
+                let send = self.answered_send(peer, wire::FIN, sender);
+                self.note_choice(peer, send, method);
+                self.sender_done(send);
             }
         }
     }
@@ -313,7 +322,7 @@ impl<S: Rules> Core<S> {
             Content::Bulk(data) => self.deliver(id, key, &data),
             Content::Synchronous(data, sender) => {
                 self.deliver(id, key, &data);
-                self.tell_sender(message.peer, sender);
+                self.tell_sender(message.peer, sender, None);
             }
             Content::Rendezvous(rts) => self.fetch(id, key, message.peer, rts),
             Content::Local(send) => self.deliver_local(send, id, key),
@@ -359,9 +368,11 @@ impl<S: Rules> Core<S> {
         self.completed(part);
     }
 
-    /// Tells the sender that its message was copied, or its synchronous message matched.
-    pub(crate) fn tell_sender(&self, peer: usize, sender: RequestId) {
-        self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(sender), 0, 0]));
+    /// Tells the sender that its message was copied, by a method that was chosen or not, or that its
+    /// synchronous message was matched.
+    pub(crate) fn tell_sender(&self, peer: usize, sender: RequestId, method: Option<TransferMethod>) {
+        let header = wire::answer(wire::FIN, method);
+        self.send_control_as(peer, header, wire::to_bytes([u64::from(sender), 0, 0]));
     }
 }
 

@@ -77,7 +77,7 @@ impl<S: Rules> Core<S> {
         // arrivals, where this thread is.
         let peer = unsafe { request::in_flight(receive) }.peer;
         counters::count(CountedEvent::RemoteRead, 1);
-        self.tell_sender(peer, sender);
+        self.tell_sender(peer, sender, None);
         self.complete_streamed(receive);
     }
 }

@@ -18,7 +18,7 @@
 //!
 //! **Remote read** (`remote_read.rs`) is used between machines.
 //!
-//! **Streaming** is used otherwise, or if it was measured to be quicker (`transfer_method.rs`) and the sender
+//! **Streaming** is used otherwise, or if it was measured to be quicker (`method_choice.rs`) and the sender
 //! waits in MPI: the sender packs piece by piece into the ring, the receiver unpacks piece by piece.
 //!
 //! ```text
@@ -32,11 +32,11 @@ use super::receive::truncated;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
 use super::split_copy;
-use super::transfer_method::TransferMethod;
 use super::under_way::{Half, HalfEnd, Nanoseconds, Pull, Sink, Stream};
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId};
+use crate::transfer_method::TransferMethod;
 use heddle_model::Path;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::clock;
@@ -71,7 +71,7 @@ impl<S: Rules> Core<S> {
         in_flight.source = key.source();
         in_flight.tag = key.tag();
         in_flight.arrived = 0;
-        in_flight.past_caches = false;
+        in_flight.method = None;
         in_flight.wanted = wanted;
         let partner = if rts.address != 0 { self.fabric.copy_partner(peer) } else { None };
         match in_flight.buffer.contiguous().zip(partner) {
@@ -115,23 +115,23 @@ impl<S: Rules> Core<S> {
             rendezvous.pulls.push_front(pull);
             return None;
         }
-        let method = if attended && !is_small(pull.rts.len as usize) {
-            rendezvous.method_choice(pull.peer, pull.len).choose(pull.len)
-        } else {
-            TransferMethod::Pull
+        let chosen = (attended && !is_small(pull.rts.len as usize))
+            .then(|| rendezvous.method_choice(pull.peer, pull.len).choose(pull.len));
+        let method = match chosen {
+            Some(TransferMethod::SplitCopy) if !split_copy::is_possible() => Some(TransferMethod::Pull),
+            chosen => chosen,
         };
-        match method {
+        // SAFETY: a thread that takes a pull has the in-flight state of its receive.
+        unsafe { request::in_flight(pull.receive) }.method = method;
+        match method.unwrap_or(TransferMethod::Pull) {
             TransferMethod::Pull => return Some(pull),
             // A truncated message needs an error, which the other methods report.
-            TransferMethod::SplitCopy if !split_copy::is_possible() => return Some(pull),
             TransferMethod::SplitCopy if pull.len as u64 == pull.rts.len => {
                 pull.share = self.ask_for_half(rendezvous, &pull);
                 return Some(pull);
             }
             TransferMethod::SplitCopy | TransferMethod::Stream | TransferMethod::StreamPastCaches => {}
         }
-        // SAFETY: a thread that takes a pull has the in-flight state of its receive.
-        unsafe { request::in_flight(pull.receive) }.past_caches = method == TransferMethod::StreamPastCaches;
         self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
         None
     }
@@ -144,6 +144,9 @@ impl<S: Rules> Core<S> {
         let wanted = in_flight.wanted;
         in_flight.pieces_wanted = true;
         in_flight.asked_ns = clock::now_ns();
+        // Any other method has failed, or cannot report an error.
+        in_flight.method = in_flight.method.filter(|method| method.streams());
+        let header = wire::answer(wire::CTS, in_flight.method);
         self.note_truncation(id, key, &rts);
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
         if wanted != 0 {
@@ -157,7 +160,7 @@ impl<S: Rules> Core<S> {
             }
             return;
         }
-        self.send_control(peer, wire::CTS, cts.to_bytes());
+        self.send_control_as(peer, header, cts.to_bytes());
         if wanted == 0 {
             // No piece will come.
             self.complete_streamed(id);
@@ -180,10 +183,23 @@ impl<S: Rules> Core<S> {
             }),
             Err(_) => return self.ask_for_pieces(receive, &key, peer, rts),
         }
-        self.tell_sender(peer, rts.request);
+        // SAFETY: a thread that takes a pull has the in-flight state of its receive.
+        let method = unsafe { request::in_flight(receive) }.method;
+        self.tell_sender(peer, rts.request, method);
         self.row.completed_something();
         let error = (rts.len as usize > len).then(|| truncated(&key, rts.len, len));
         self.complete_receive(receive, &key, len as u64, error);
+    }
+
+    /// Notes the method by which the receiver of a send fetches it. Messages that both processes send each
+    /// other at the same time go the same way, since while one copies from the other's memory it sends no
+    /// pieces: the process with the lower rank chooses for both.
+    pub(crate) fn note_choice(&self, peer: usize, send: RequestId, method: Option<TransferMethod>) {
+        let Some(method) = method.filter(|_| self.fabric.rank() > peer) else { return };
+        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of
+        // arrivals, where this thread is.
+        let len = unsafe { request::in_flight(send) }.buffer.len();
+        self.rendezvous(Path::Progress, |rendezvous| rendezvous.method_choice(peer, len).follow(method));
     }
 
     /// Starts to send the data of a message in pieces, because its receiver wants it so.
@@ -252,13 +268,13 @@ impl<S: Rules> Core<S> {
         // SAFETY: the in-flight state of a receive that waits for pieces belongs to the critical section of
         // arrivals, where this thread is, until the last piece was read.
         let in_flight = unsafe { request::in_flight(id) };
-        in_flight.buffer.write_piece(offset as usize, message.payload(), in_flight.past_caches);
+        let method = in_flight.method.unwrap_or(TransferMethod::Stream);
+        let past_caches = method == TransferMethod::StreamPastCaches;
+        in_flight.buffer.write_piece(offset as usize, message.payload(), past_caches);
         in_flight.arrived += message.len();
         if in_flight.arrived < in_flight.wanted {
             return;
         }
-        let method =
-            if in_flight.past_caches { TransferMethod::StreamPastCaches } else { TransferMethod::Stream };
         let (peer, wanted, asked_ns) = (in_flight.peer, in_flight.wanted, in_flight.asked_ns);
         if is_small(wanted) {
             return self.complete_streamed(id);
@@ -324,5 +340,51 @@ mod tests {
     #[test]
     fn no_thread_sleeps_while_it_waits_for_the_sender() {
         models().iter().for_each(|model| no_thread_sleeps_while_there_are_pulls(model, false));
+    }
+
+    /// Sends a long message, which the receiver fetches by `method`; returns by which one the sender fetches
+    /// the receiver's next message.
+    fn senders_next_method(
+        model: &Model,
+        sender: usize,
+        len: usize,
+        method: TransferMethod,
+    ) -> TransferMethod {
+        let world: [_; 2] = ranks(model);
+        let [(fabric, sending), (_, receiving)] = [&world[sender], &world[1 - sender]];
+        let (mut from, mut to) = (vec![7; len], vec![0; len]);
+        fabric.attendance(sender, 0).store(1, Ordering::Relaxed);
+        run!(receiving, Progress, core => core.rendezvous(Path::Progress, |rendezvous| {
+            rendezvous.method_choice(sender, len).follow(method);
+        }));
+        // SAFETY: the bytes outlive the operation, which ends in this function.
+        let send = unsafe { ranks::send(sending, 1 - sender, 0, 5, &mut from) };
+        let send = send.expect("too large to be complete at once");
+        // SAFETY: the bytes outlive the operation, which ends in this function.
+        let receive = unsafe { ranks::receive(receiving, 5, &mut to) };
+        while !(request::is_complete(send) && request::is_complete(receive)) {
+            receiving.progress();
+            sending.progress();
+        }
+        assert!([send, receive].iter().all(|id| request::consume(*id).is_some()));
+        assert!(to == from);
+        run!(sending, Progress, core => core.rendezvous(Path::Progress, |rendezvous| {
+            rendezvous.method_choice(1 - sender, len).choose(len)
+        }))
+    }
+
+    #[test]
+    fn the_higher_rank_follows_the_choice_of_the_lower_one() {
+        use TransferMethod::{Pull, SplitCopy, Stream, StreamPastCaches};
+        // The methods that a process would not try first.
+        let cases = [(300_001, Stream, [Pull, SplitCopy]), (4 << 20, Pull, [SplitCopy, StreamPastCaches])];
+        for model in &models() {
+            for (len, first, others) in cases {
+                for method in others {
+                    assert_eq!(senders_next_method(model, 1, len, method), method);
+                    assert_eq!(senders_next_method(model, 0, len, method), first);
+                }
+            }
+        }
     }
 }

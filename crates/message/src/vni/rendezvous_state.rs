@@ -1,7 +1,7 @@
 //! Rendezvous state and deferred work: flushes, follow-ups, freed requests.
 
 use super::message::SendArgs;
-use super::transfer_method::{MethodChoice, MethodChoices};
+use super::method_choice::{MethodChoice, MethodChoices};
 use super::under_way::{Pull, PushUnderWay, SplitCopy, Stream};
 use crate::request::{self, Outcome, RequestId};
 use crate::spread::SpreadEvent;

@@ -56,7 +56,7 @@ impl<S: Rules> Core<S> {
         match direction {
             CopyDirection::Read => {
                 (in_flight.source, in_flight.tag) = (0, 0);
-                (in_flight.arrived, in_flight.wanted, in_flight.past_caches) = (0, wanted, false);
+                (in_flight.arrived, in_flight.wanted, in_flight.method) = (0, wanted, None);
                 (in_flight.pieces_wanted, in_flight.asked_ns) = (true, clock::now_ns());
                 // SAFETY: the in-flight state belongs to the thread that reads the pieces from now on.
                 unsafe { request::hand_over(id) };
@@ -90,7 +90,7 @@ impl<S: Rules> Core<S> {
         let buffer = unsafe { Buffer::bytes(with_exposed_provenance_mut(address as usize), message.len()) };
         buffer.write(0, message.payload());
         if is_last != 0 {
-            self.tell_sender(peer, send);
+            self.tell_sender(peer, send, None);
         }
     }
 

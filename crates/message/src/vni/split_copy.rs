@@ -16,10 +16,10 @@
 use super::core::Core;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
-use super::transfer_method::TransferMethod;
 use super::under_way::{Half, HalfEnd, Pull, PushUnderWay, SplitCopy};
 use super::wire::{self};
 use crate::request::{self, RequestId};
+use crate::transfer_method::TransferMethod;
 use heddle_model::Path;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::clock;
@@ -64,7 +64,8 @@ impl<S: Rules> Core<S> {
         });
         let push =
             wire::Push { sender: rts.request, receiver: receive, address: local.expose_provenance() as u64 };
-        self.send_control(peer, wire::PUSH, push.to_bytes());
+        let header = wire::answer(wire::PUSH, Some(TransferMethod::SplitCopy));
+        self.send_control_as(peer, header, push.to_bytes());
         middle(len)
     }
 
@@ -132,7 +133,7 @@ impl<S: Rules> Core<S> {
             }
             return self.ask_for_pieces(receive, &key, peer, rts);
         }
-        self.tell_sender(peer, rts.request);
+        self.tell_sender(peer, rts.request, None);
         self.complete_receive(receive, &key, rts.len, None);
     }
 }

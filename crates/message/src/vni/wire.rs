@@ -23,9 +23,13 @@
 //! | `UNSTAMPED` | | answer to `GATHERED`: without stamps |
 //! | `ASK` | as `SPREAD` | spread your messages |
 //!
+//! The header of a `CTS`, `PUSH` or `FIN` names the method by which the data is fetched, if there was a
+//! choice.
+//!
 //! A `SYNC` and an `RTS` may have a stamp: as the second word, and in the place of the key.
 
 use crate::matching::Key;
+use crate::transfer_method::TransferMethod;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, Incoming};
 
 pub(crate) const EAGER: u8 = 1;
@@ -176,4 +180,10 @@ pub(crate) fn withdrawal(key: &Key) -> Header {
 /// Returns the header of a message that belongs to the protocol and is not matched.
 pub(crate) fn control(kind: u8) -> Header {
     Header { kind, aux: 0, context: 0, envelope: Envelope::new(0, 0) }
+}
+
+/// Returns the header of a receiver's answer to a send, which says by what method the data is fetched, if
+/// there was a choice.
+pub(crate) fn answer(kind: u8, method: Option<TransferMethod>) -> Header {
+    Header { aux: method.map_or(0, TransferMethod::to_wire), ..control(kind) }
 }
