@@ -295,7 +295,10 @@ impl Buffer {
         if let Some(from) = self.contiguous() {
             // SAFETY: `len` bytes at `from` are valid by the promise made to `new`.
             let data = unsafe { std::slice::from_raw_parts(from, len) };
-            return other.write_piece(0, data, len >= SHARED_CACHE_BYTES);
+            if len >= SHARED_CACHE_BYTES {
+                return other.write_piece(0, data, true);
+            }
+            return other.write(0, data);
         }
         if let Some(to) = other.contiguous() {
             return self.read(0, to, len);
