@@ -41,27 +41,29 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
     if talk.is_between_groups() {
         return all_to_all(talk, send.map(|send| move |_| send), blocks);
     }
-    if let Some(send) = send {
-        talk.copy(&send, &blocks.block(talk.rank()));
-    }
-    to_all(talk, blocks)
+    to_all(talk, send, blocks)
 }
 
-/// Gives the block of each rank that acts now to all of them. This rank's block must be in its place already.
+/// Gives the block of each rank that acts now to all of them. `own`: this rank's, if it is not in its place
+/// already.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
-fn to_all(talk: &mut Conversation<'_>, blocks: &dyn Blocks) -> Result<()> {
+fn to_all(talk: &mut Conversation<'_>, own: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
     let (size, choices) = (talk.size(), choices());
     let lens = || (0..size).map(|rank| blocks.block(rank).len());
     if let Some(limits) = talk.limits(choices.allgather)
         && lens().all(|len| limits.takes(len))
     {
-        return blackboard::allgather(talk, blocks, limits);
+        return blackboard::allgather(talk, own, blocks, limits);
+    }
+    if let Some(own) = own {
+        talk.copy(&own, &blocks.block(talk.rank()));
     }
     let whole: usize = lens().sum();
     if let Some(machines) = talk.machines(choices.allgather, whole <= choices.allgather_leaders_bytes) {
-        return leaders::allgather(talk, Leaders::new(machines, None), blocks, to_all);
+        let again = |talk: &mut Conversation<'_>, blocks: &dyn Blocks| to_all(talk, None, blocks);
+        return leaders::allgather(talk, Leaders::new(machines, None), blocks, again);
     }
     let travel_together = match choices.allgather {
         Algorithm::Bruck => true,
