@@ -8,8 +8,8 @@ use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
-/// `own`: this rank's block, if it is not in the receive buffer already. The others copy it from there, so that
-/// they need not wait for this rank's copy.
+/// `own`: this rank's block, if it is not in the receive buffer already. The others copy it from there, so
+/// that they need not wait for this rank's copy.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
