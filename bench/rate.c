@@ -46,7 +46,7 @@ static void begin_to_send(struct worker *w, MPI_Request *requests) {
         MPI_Isend(slot(w, s->out, i), (int)w->bench->size, MPI_BYTE, partner(w->bench), w->tag, w->comm, &requests[i]);
 }
 
-/* Whether another window follows: the measuring rank says so. */
+/* Ends a window. The measuring rank decides whether another one follows; returns true if so. */
 static int go_on(struct worker *w, int64_t *last, int messages) {
     int go, from = partner(w->bench);
     if (sends(w->bench)) {

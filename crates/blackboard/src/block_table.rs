@@ -30,7 +30,7 @@ const LINE: usize = 64;
 #[derive(Debug)]
 pub struct BlockTable {
     blocks: Box<[Buffer]>,
-    /// Whether each is exposed; empty if none is.
+    /// For each block: true if it is exposed. Empty if none is.
     exposed: Box<[bool]>,
     /// Where the first block begins.
     first: usize,

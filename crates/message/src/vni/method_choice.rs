@@ -36,8 +36,8 @@ const CACHE_BYTES: usize = 1 << 20;
 /// The methods among which the choice is for messages below a number of bytes.
 const CANDIDATES: [(usize, &[TransferMethod]); 3] = {
     use TransferMethod::{Pull, SplitCopy, Stream, StreamPastCaches};
-    // What is larger than the caches is not streamed through them. The next messages pay for writing back
-    // what it leaves there, so it seems quicker than it is.
+    // Messages larger than the caches are not streamed through them. The next messages pay for writing back
+    // the lines that they leave there, so streaming seems quicker than it is.
     [
         (CACHE_BYTES, &[Stream, Pull, SplitCopy]),
         (SHARED_CACHE_BYTES, &[Stream, Pull, SplitCopy, StreamPastCaches]),
@@ -86,15 +86,15 @@ impl MethodChoices {
 /// The measured costs of methods, and the choice by them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MethodChoice {
-    /// What it is among.
+    /// The methods to choose from.
     candidates: &'static [TransferMethod],
     /// Nanoseconds per byte of each method; 0 if not known. Times are averaged, not rates: of messages that
     /// complete in bunches one takes long and the next ones almost no time.
     costs: [f32; METHODS],
     turns: u32,
     last_stream_end_ns: u64,
-    /// What the peer chose lately for messages of this process, and for how many messages of the peer that
-    /// counts.
+    /// The method that the peer chose lately for messages of this process, and the number of the peer's next
+    /// messages that go the same way.
     peers: Option<(TransferMethod, u32)>,
 }
 
@@ -139,7 +139,7 @@ impl MethodChoice {
         (1..self.candidates.len()).fold(0, |best, place| if cost(place) < cost(best) { place } else { best })
     }
 
-    /// What a method costs; infinitely much if that is not known.
+    /// The measured cost of a method; infinite if it is not known.
     fn cost(&self, method: TransferMethod) -> f32 {
         match self.costs[method as usize] {
             0.0 => f32::INFINITY,
@@ -147,7 +147,7 @@ impl MethodChoice {
         }
     }
 
-    /// Notes what the peer chose for a message of this process, so that the next messages of the peer go the
+    /// Notes the peer's choice for a message of this process, so that the next messages of the peer go the
     /// same way.
     pub(crate) fn follow(&mut self, method: TransferMethod) {
         if self.candidates.contains(&method) {
