@@ -66,7 +66,7 @@ CASES = [
         for machines, each in ((2, 4), (4, 2))
         for op, sizes in (
             ("barrier", [""]),
-            *((op, ["8 B", "1 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]) for op in ("bcast-turns", "reduce-turns", "allreduce")),
+            *((op, ["8 B", "1 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]) for op in ("bcast_turns", "reduce_turns", "allreduce")),
             ("allgather", ["8 B", "1 KiB", "16 KiB", "64 KiB", "256 KiB"]),
         )
         for size in sizes

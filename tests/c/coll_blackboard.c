@@ -118,16 +118,32 @@ static bool reach_each_other(MPI_Comm comm) {
 
 enum { OPERATIONS = 13 };
 
-// True if an operation goes by messages: of two ranks both copy long data, each a half or a stage.
+// True if an operation goes by messages: a long scatter, and a long gather of two ranks, of which both copy a stage.
 static bool takes_messages(int which, int n) {
     bool is_long = n > 1000;
-    return is_long && (which == 8 || (check_size == 2 && (which == 1 || which == 4 || which == 9)));
+    return is_long && (which == 8 || (check_size == 2 && which == 4));
 }
 
-// One operation with `n` doubles per rank.
-static void operation(int which, int n, double *out, double *in, MPI_Comm comm) {
+// One operation with `n` doubles per rank, a persistent one if there is a place for its request.
+static void operation(int which, int n, double *out, double *in, MPI_Comm comm, MPI_Request *request) {
     int counts[8], displs[8], total = 0, last = check_size - 1;
     for (int r = 0; r < check_size; r++) counts[r] = n + r, displs[r] = total, total += n + r;
+    switch (request ? which : -1) {
+    case 0: CHECK_OK(MPI_Barrier_init(comm, MPI_INFO_NULL, request)); break;
+    case 1: CHECK_OK(MPI_Bcast_init(in, n, MPI_DOUBLE, last, comm, MPI_INFO_NULL, request)); break;
+    case 2: CHECK_OK(MPI_Reduce_init(out, in, n, MPI_DOUBLE, MPI_SUM, last, comm, MPI_INFO_NULL, request)); break;
+    case 3: CHECK_OK(MPI_Allreduce_init(out, in, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, request)); break;
+    case 4: CHECK_OK(MPI_Gather_init(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, last, comm, MPI_INFO_NULL, request)); break;
+    case 5: CHECK_OK(MPI_Gatherv_init(out, counts[check_rank], MPI_DOUBLE, in, counts, displs, MPI_DOUBLE, last, comm, MPI_INFO_NULL, request)); break;
+    case 6: CHECK_OK(MPI_Allgather_init(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, comm, MPI_INFO_NULL, request)); break;
+    case 7: CHECK_OK(MPI_Allgatherv_init(out, counts[check_rank], MPI_DOUBLE, in, counts, displs, MPI_DOUBLE, comm, MPI_INFO_NULL, request)); break;
+    case 8: CHECK_OK(MPI_Scatter_init(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, last, comm, MPI_INFO_NULL, request)); break;
+    case 9: CHECK_OK(MPI_Alltoall_init(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, comm, MPI_INFO_NULL, request)); break;
+    case 10: CHECK_OK(MPI_Reduce_scatter_block_init(out, in, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, request)); break;
+    case 11: CHECK_OK(MPI_Scan_init(out, in, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, request)); break;
+    case 12: CHECK_OK(MPI_Exscan_init(out, in, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, request)); break;
+    }
+    if (request) return;
     switch (which) {
     case 0: CHECK_OK(MPI_Barrier(comm)); break;
     case 1: CHECK_OK(MPI_Bcast(in, n, MPI_DOUBLE, last, comm)); break;
@@ -145,9 +161,11 @@ static void operation(int which, int n, double *out, double *in, MPI_Comm comm) 
     }
 }
 
-// Operations receive no message, with short data and, where single copies are allowed, with long data.
+// Operations receive no message, with short data and, where single copies are allowed, with long data. Of the persistent
+// ones the first few of a communicator; and a program that has many communicators has room for shorter data on each.
 static void without_messages(MPI_Comm comm) {
-    enum { LONG = 20000 };
+    enum { LONG = 20000, PERSISTENT = 7 };
+    MPI_Comm other = MPI_COMM_NULL;
     size_t room = (size_t)check_size * (LONG + 8);
     double *out = check_alloc(room * sizeof *out), *in = check_alloc(room * sizeof *in);
     int index, lens[] = {1, 300, LONG}, sizes = reach_each_other(comm) ? 3 : 2;
@@ -160,12 +178,27 @@ static void without_messages(MPI_Comm comm) {
         for (int which = 0; which < OPERATIONS; which++) {
             int before = atomic_load(&received), found, all = 0;
             char what[64];
-            operation(which, lens[size], out, in, comm);
+            operation(which, lens[size], out, in, comm, NULL);
             found = atomic_load(&received) - before;
             CHECK_OK(MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, comm));
             snprintf(what, sizeof what, "operation %d with %d numbers: %d messages", which, lens[size], all);
             if (ON_BLACKBOARD) check_that((all != 0) == takes_messages(which, lens[size]), __FILE__, __LINE__, what);
             if (!ON_BLACKBOARD && size == 0) CHECK(all != 0);
+            if (which % PERSISTENT == 0) other = fresh();
+            MPI_Request request;
+            operation(which, lens[size], out, in, other, &request);
+            before = atomic_load(&received);
+            for (int start = 0; start < 3; start++) {
+                CHECK_OK(MPI_Start(&request));
+                CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+            }
+            found = atomic_load(&received) - before;
+            CHECK_OK(MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, other));
+            snprintf(what, sizeof what, "persistent operation %d with %d numbers: %d messages", which, lens[size], all);
+            if (ON_BLACKBOARD) check_that((all != 0) == takes_messages(which, lens[size]), __FILE__, __LINE__, what);
+            if (!ON_BLACKBOARD && size == 0) CHECK(all != 0);
+            CHECK_OK(MPI_Request_free(&request));
+            if (which % PERSISTENT == PERSISTENT - 1 || which == OPERATIONS - 1) CHECK_OK(MPI_Comm_free(&other));
         }
     CHECK_OK(MPI_T_event_handle_free(registration, NULL, NULL));
     free(out);
@@ -267,12 +300,14 @@ static void apart(void) {
         }
 }
 
-// The data of a persistent operation are the program's again only when all have read them.
+// The data of a persistent operation, which are read where they are, are the program's again only when all have read them.
 static void read_by_all(MPI_Comm comm) {
     enum { COUNT = 1 << 19, ROUNDS = 10 };
-    double *data = check_alloc(COUNT * sizeof *data);
+    double *data = check_alloc((COUNT + 8) * sizeof *data);
+    int counts[8], displs[8];
     MPI_Request request;
-    CHECK_OK(MPI_Bcast_init(data, COUNT, MPI_DOUBLE, 0, comm, MPI_INFO_NULL, &request));
+    for (int r = 0; r < check_size; r++) counts[r] = r == 0 ? COUNT : 1, displs[r] = r == 0 ? 0 : COUNT + r;
+    CHECK_OK(MPI_Allgatherv_init(MPI_IN_PLACE, 0, MPI_DOUBLE, data, counts, displs, MPI_DOUBLE, comm, MPI_INFO_NULL, &request));
     for (int round = 0; round < ROUNDS; round++) {
         int wrong = 0;
         for (int i = 0; i < COUNT; i++) data[i] = check_rank == 0 ? i + round : -1;
@@ -324,9 +359,9 @@ int main(int argc, char **argv) {
     counted(comm);
     mixed(comm);
     in_order(comm);
+    without_messages(comm);
     apart();
     read_by_all(comm);
-    without_messages(comm);
     disagreements(comm);
     CHECK_OK(MPI_Comm_free(&comm));
     // Communicators come and go, while some processes are ahead of others.

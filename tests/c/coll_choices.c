@@ -3,7 +3,7 @@
 // many numbers each rank combines.
 // ranks: 8
 // levels: multiple
-// variants: first second third blackboard points exposed pieces
+// variants: first second third blackboard points parts pieces
 // settings first: HEDDLE_BARRIER_ALGORITHM=dissemination HEDDLE_BCAST_ALGORITHM=binomial
 // settings first: HEDDLE_GATHER_ALGORITHM=linear HEDDLE_SCATTER_ALGORITHM=linear HEDDLE_ALLGATHER_ALGORITHM=bruck
 // settings first: HEDDLE_ALLTOALL_ALGORITHM=bruck HEDDLE_REDUCE_ALGORITHM=binomial
@@ -20,17 +20,17 @@
 // settings points: HEDDLE_ALLTOALL_BRUCK_BYTES=128 HEDDLE_ALLTOALL_BRUCK_RANKS=7 HEDDLE_ALLTOALL_BATCH_BYTES=256
 // settings points: HEDDLE_REDUCE_RABENSEIFNER_BYTES=256 HEDDLE_ALLREDUCE_RABENSEIFNER_BYTES=256
 // settings points: HEDDLE_REDUCE_SCATTER_PAIRWISE_BYTES=2048
-// settings exposed: HEDDLE_REDUCE_EXPOSED_BYTES=256 HEDDLE_ALLREDUCE_EXPOSED_BYTES=256
-// settings exposed: HEDDLE_REDUCE_SCATTER_EXPOSED_BYTES=256
+// settings parts: HEDDLE_BCAST_PARTS_BYTES=160000 HEDDLE_ALLTOALL_PARTS_BYTES=160000
+// settings parts: HEDDLE_ALLGATHER_EXPOSED_BYTES=160000
 // settings pieces: HEDDLE_REDUCE_PIECES_BYTES=2047 HEDDLE_ALLREDUCE_PIECES_BYTES=2047
 // heddle: only
 #define _GNU_SOURCE
-#include "check.h"
+#include "counters.h"
 #include <sched.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { RANKS = 8, FEWER = 7, NUMBERS = 64, BYTES = NUMBERS * 4, LONG = 9000, LONGER = 40000, ROOM = 3 * LONGER };
+enum { RANKS = 8, FEWER = 7, NUMBERS = 64, BYTES = NUMBERS * 4, LONG = 9000, IN_PARTS = 40000, LONGER = 1100000, ROOM = 3 * LONGER };
 
 static int out[ROOM], in[ROOM];
 
@@ -86,9 +86,9 @@ typedef struct {
     int messages, bytes, to_0, from_0;
 } Tally;
 
-typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } Form;
+typedef enum { BLOCKING, NONBLOCKING } Form;
 
-// The operation with n numbers, a block or a vector, in one of the forms. Reductions alone are persistent here.
+// The operation with n numbers, a block or a vector, in one of the forms.
 static Tally tally(Operation operation, int n, MPI_Comm comm, Form form) {
     MPI_Request request = MPI_REQUEST_NULL;
     int size;
@@ -97,15 +97,7 @@ static Tally tally(Operation operation, int n, MPI_Comm comm, Form form) {
     for (int i = 0; i < n * size; i++) out[i] = in[i] = 1;
     for (int i = 0; i < size; i++) counts[i] = n, displs[i] = i * n;
     int before[4] = {received, received_bytes, received, received_from_0}, after[4], all[4];
-    int persistent = form == PERSISTENT ? (int)operation : -1;
-    switch (persistent) {
-    case REDUCE: CHECK_OK(MPI_Reduce_init(out, in, n, MPI_INT, MPI_SUM, 0, comm, MPI_INFO_NULL, &request)); break;
-    case ALLREDUCE: CHECK_OK(MPI_Allreduce_init(out, in, n, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request)); break;
-    case REDUCE_SCATTER: CHECK_OK(MPI_Reduce_scatter_block_init(out, in, n, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request)); break;
-    default: break;
-    }
-    if (form == PERSISTENT) CHECK_OK(MPI_Start(&request));
-    else switch (operation) {
+    switch (operation) {
     case BARRIER: CHECK_OK(form == NONBLOCKING ? MPI_Ibarrier(comm, &request) : MPI_Barrier(comm)); break;
     case BCAST: CHECK_OK(form == NONBLOCKING ? MPI_Ibcast(in, n, MPI_INT, 0, comm, &request) : MPI_Bcast(in, n, MPI_INT, 0, comm)); break;
     case GATHER: CHECK_OK(form == NONBLOCKING ? MPI_Igather(out, n, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, 0, comm)); break;
@@ -121,7 +113,6 @@ static Tally tally(Operation operation, int n, MPI_Comm comm, Form form) {
     case EXSCAN: CHECK_OK(form == NONBLOCKING ? MPI_Iexscan(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Exscan(out, in, n, MPI_INT, MPI_SUM, comm)); break;
     }
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    if (form == PERSISTENT) CHECK_OK(MPI_Request_free(&request));
     if (operation == ALLREDUCE || operation == REDUCE_SCATTER) CHECK_EQ(in[n - 1], size);
     if (operation == REDUCE && check_rank == 0) CHECK_EQ(in[n - 1], size);
     after[0] = received, after[1] = received_bytes, after[2] = received, after[3] = received_from_0;
@@ -215,18 +206,6 @@ static bool reach_each_other(void) {
     return every;
 }
 
-// Checks whether a persistent reduction of n numbers reads them where they are, without messages.
-static void expect_exposed(Operation operation, int n, bool exposed) {
-    MPI_Comm comm;
-    char what[96];
-    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    warm_up(comm);
-    Tally got = tally(operation, n, comm, PERSISTENT);
-    snprintf(what, sizeof what, "persistent %s of %d: %d messages", names[operation], n, got.messages);
-    check_that((got.messages == 0) == exposed, __FILE__, __LINE__, what);
-    CHECK_OK(MPI_Comm_free(&comm));
-}
-
 static void first(void) {
     expect(BARRIER, 0, messages(24));
     expect(BCAST, NUMBERS, messages(7));
@@ -270,7 +249,7 @@ static void blackboard(void) {
         // Blocks of any sizes go there where long ones can stay in their ranks' memory.
         if (long_too || (operation != SCATTERV && operation != ALLTOALLV)) expect(operation, NUMBERS, messages(0));
     }
-    // By auto two ranks send each other what does not fit into one part on the blackboard.
+    // By auto two ranks send each other long data.
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, check_rank / 2, 0, &two));
     if (long_too) expect_on(two, BCAST, LONGER, messages(0));
     if (long_too) expect_on(two, ALLTOALL, LONGER, messages(0));
@@ -306,14 +285,26 @@ static void points(void) {
     expect_alltoall(NUMBERS + 1, false);
 }
 
-static void exposed(void) {
-    if (!reach_each_other()) return;
-    for (Operation operation = REDUCE; operation <= ALLREDUCE; operation++) {
-        expect_exposed(operation, NUMBERS, true);
-        expect_exposed(operation, NUMBERS - 1, false);
-    }
-    expect_exposed(REDUCE_SCATTER, NUMBERS / RANKS, true);
-    expect_exposed(REDUCE_SCATTER, NUMBERS / RANKS - 1, false);
+// Checks whether an allgather of n numbers reads them where they are.
+static void expect_exposed(MPI_Comm comm, int n, bool exposed) {
+    struct counter copies = counter_start("heddle_single_copies");
+    CHECK_OK(MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm));
+    CHECK_EQ(counter_read(&copies) != 0, exposed);
+    counter_end(&copies);
+}
+
+static void parts(void) {
+    MPI_Comm two;
+    bool can_expose = reach_each_other();
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, check_rank / 2, 0, &two));
+    expect_on(two, BCAST, IN_PARTS, messages(0));
+    expect_on(two, BCAST, IN_PARTS + 1, messages(1));
+    expect_on(two, ALLTOALL, IN_PARTS, messages(0));
+    expect_on(two, ALLTOALL, IN_PARTS + 1, messages(2));
+    expect_on(two, ALLGATHER, IN_PARTS, messages(0));
+    expect_exposed(two, IN_PARTS - 1, false);
+    expect_exposed(two, IN_PARTS, can_expose);
+    CHECK_OK(MPI_Comm_free(&two));
 }
 
 static void pieces(MPI_Op op) {
@@ -342,7 +333,7 @@ int main(int argc, char **argv) {
     if (is("third")) third();
     if (is("blackboard")) blackboard();
     if (is("points")) points();
-    if (is("exposed")) exposed();
+    if (is("parts")) parts();
     if (is("pieces")) pieces(op);
     CHECK_OK(MPI_Op_free(&op));
     CHECK_OK(MPI_T_finalize());

@@ -10,6 +10,7 @@
 use crate::limits::Limits;
 use crate::published::{Data, Published};
 use heddle_message::buffer::Buffer;
+use heddle_transport::Stores;
 
 /// The place of a block in the table.
 type Entry = u32;
@@ -92,7 +93,10 @@ impl BlockTable {
         self.exposed.contains(&true)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The bytes to publish.
+    #[expect(clippy::len_without_is_empty, reason = "the table is never empty")]
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.len
     }
 
@@ -100,7 +104,7 @@ impl BlockTable {
     ///
     /// # Safety
     /// There is room for [`len`](Self::len) bytes at `to`, which nobody reads.
-    pub(crate) unsafe fn write(&self, to: *mut u8) {
+    pub(crate) unsafe fn write(&self, to: *mut u8, stores: Stores) {
         let mut start = self.first;
         for (number, block) in self.blocks.iter().enumerate() {
             let is_exposed = self.exposed.get(number) == Some(&true);
@@ -118,7 +122,7 @@ impl BlockTable {
                 start += ELSEWHERE;
             } else {
                 // SAFETY: the same, for the block.
-                unsafe { block.copy_part_out(0, at, block.len()) };
+                unsafe { block.copy_part_out_as(0, (at, stores), block.len()) };
                 start += block.len();
             }
         }
@@ -177,7 +181,7 @@ mod tests {
         assert!(blocks.len() <= LIMITS.bytes);
         let mut room = vec![0u8; LIMITS.bytes];
         // SAFETY: there is room for what is within the limits.
-        unsafe { blocks.write(room.as_mut_ptr()) };
+        unsafe { blocks.write(room.as_mut_ptr(), Stores::Cached) };
         let published = Published { what: 7, len: blocks.len(), data: Data::Mapped(room.as_ptr()) };
         let is_exposed = |(rank, bytes): (usize, &Vec<u8>)| {
             let block = published.block(rank, lengths.len()).expect("a block for each");

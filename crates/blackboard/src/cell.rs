@@ -12,8 +12,10 @@ pub(crate) const LANE_DEPTH: u32 = 16;
 pub(crate) const LANES: usize = 8;
 
 const LINE: usize = 64;
-/// Pages with short slots, longer ones and the longest.
+/// Pages of lane 0: with short slots, longer ones and the longest.
 pub(crate) const KINDS_OF_PAGES: usize = 3;
+/// These, and those of each other lane.
+const ALL_PAGES: usize = KINDS_OF_PAGES + LANES;
 
 /// Bytes of data in a cell.
 pub(crate) const ROOM: usize = LINE - 16;
@@ -27,7 +29,7 @@ const PART: usize = size_of::<Words>() + CELLS * size_of::<Cell>();
 pub(crate) enum Where {
     /// In the cell.
     Here,
-    /// On the pages of this kind, at the offset that lies in the cell.
+    /// On the pages of this number, at the offset that lies in the cell.
     Pages(usize),
     /// In the process's own memory, at the address that lies in the cell.
     Exposed,
@@ -35,7 +37,7 @@ pub(crate) enum Where {
     Nowhere,
 }
 
-const PAGES: u32 = KINDS_OF_PAGES as u32;
+const PAGES: u32 = ALL_PAGES as u32;
 const EXPOSED: u32 = PAGES + 1;
 const NOWHERE: u32 = PAGES + 2;
 
@@ -123,7 +125,7 @@ pub(crate) struct Range {
 #[repr(C, align(64))]
 struct Words {
     finished: Finished,
-    pages: [Range; KINDS_OF_PAGES],
+    pages: [Range; ALL_PAGES],
     /// 1 when the process does not look at the blackboard any more.
     left: AtomicU32,
     lanes: Lanes,

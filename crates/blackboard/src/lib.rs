@@ -5,9 +5,9 @@
 //! others, and [finishes](Blackboard::finish) the round. No message is sent, and no process does anything in
 //! another one's place, so with more processes than cores a round takes one switch of each process.
 //!
-//! Rounds go in **lanes**, each with cells and numbers of its own. In lane 0 all operations follow each
-//! other as the program begins them. The other lanes belong to one persistent operation each, since those
-//! may be started in any order.
+//! Rounds go in **lanes**, each with cells, pages and numbers of its own. In lane 0 all operations follow
+//! each other as the program begins them. The other lanes belong to one persistent operation each, since
+//! those may be started in any order.
 //!
 //! ```text
 //!   line 0         who waits for room │ how long the slots of pages are

@@ -26,11 +26,12 @@ impl Limits {
         bytes.div_ceil(self.bytes) <= self.parts as usize
     }
 
-    /// Returns true if long data can be exposed, but not be published in parts.
+    /// Returns true if data that are too long for one round are to be published in parts: if they have fewer
+    /// than `exposed` bytes, or cannot be exposed.
     #[inline(always)]
     #[must_use]
-    pub fn exposes_only(&self) -> bool {
-        self.parts == 1 && self.exposed.is_some()
+    pub fn prefers_parts(&self, bytes: usize, exposed: usize) -> bool {
+        bytes < exposed || self.exposed.is_none()
     }
 
     /// Returns true if data of any number of bytes can be read in one round, by computing nothing with them.

@@ -1,7 +1,8 @@
 //! Memory for data that do not fit into a cell. A process allocates its own when it first publishes such
-//! data, and maps that of another one when it first looks at such data.
+//! data, or makes a persistent operation that will; it maps that of another one when it first looks at such
+//! data.
 
-use crate::cell::{DEPTH, KINDS_OF_PAGES, Range};
+use crate::cell::{DEPTH, KINDS_OF_PAGES, LANE_DEPTH, Range};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{SharedMemory, SharedRange};
@@ -9,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How many slots pages have: one for each round, in turn. The first ones have as many as there are cells.
 const SLOTS: u32 = 16;
+const _: () = assert!(SLOTS <= LANE_DEPTH);
 const FIRST_SLOTS: u32 = DEPTH;
 /// How many rounds of an operation a process may publish before it finishes the first of them. It finds room
 /// for them when the others have finished all rounds before, whether they wait for it or not.
@@ -83,7 +85,8 @@ fn spare(bytes: usize) -> Option<SharedMemory> {
     Some(spares.swap_remove(found))
 }
 
-/// The pages of all processes, of one size.
+/// The pages of all processes, of one size; in the lane of a persistent operation each process has as large
+/// ones as it needs.
 #[derive(Debug)]
 pub(crate) struct Pages {
     slot: usize,
@@ -105,6 +108,12 @@ impl Pages {
         let others = (0..processes).map(|_| OnceLock::new()).collect();
         let slots = if slot == FIRST { FIRST_SLOTS } else { SLOTS };
         Pages { slot, slots, own: OnceLock::new(), others, making: Mutex::new(()) }
+    }
+
+    /// Pages of a persistent operation of which this process publishes `longest` bytes in a round.
+    pub(crate) fn of_lane(longest: usize, processes: usize) -> Pages {
+        // A power of two: pages of blackboards that are gone are then found again.
+        Pages::new(longest.next_power_of_two().max(2 * FIRST), processes)
     }
 
     fn bytes(&self) -> usize {
@@ -147,8 +156,7 @@ impl Pages {
     pub(crate) fn of(&self, rank: usize, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
         self.get_or_make(&self.others[rank], || {
             let (offset, len) = (words.offset.load(Ordering::Relaxed), words.len.load(Ordering::Relaxed));
-            let range = SharedRange { offset, len };
-            domain.fabric().map(range).ok().filter(|memory| memory.len() >= self.bytes())
+            domain.fabric().map(SharedRange { offset, len }).ok()
         })
     }
 

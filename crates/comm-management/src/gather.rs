@@ -42,6 +42,7 @@ pub(crate) fn lists(comm: &CommRef, own: Result<Vec<i32>>) -> Result<Vec<Vec<i32
     let word = datatype::from_handle(mpi::MPI_INT32_T)?;
     // SAFETY: the counts are those of the vector, which outlives the call.
     let receive = unsafe { Parts::new(all.as_mut_ptr().cast(), &lengths, &starts, &word) }?;
-    run(comm, |talk| allgatherv(talk, None, receive))?;
+    // If one has no memory for what it publishes, or to read what others do, not all learn of it.
+    if_all(comm, run(comm, |talk| allgatherv(talk, None, receive)))?;
     try_collected((0..comm.size()).map(|rank| Ok(copied(&all[range(rank)])?)))
 }

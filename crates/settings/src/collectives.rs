@@ -112,6 +112,14 @@ heddle_model::settings! {
             default: 2147483647,
             common: true,
         }
+        bcast_parts_bytes: usize {
+            variable: "HEDDLE_BCAST_PARTS_BYTES",
+            class: Tuning,
+            meaning: "MPI_Bcast of two processes on the blackboard: data of up to this many bytes are published in parts, longer ones go in a message",
+            values: SWITCH_POINTS,
+            default: 4194304,
+            common: true,
+        }
         bcast_scatter_bytes: usize {
             variable: "HEDDLE_BCAST_SCATTER_BYTES",
             class: Tuning,
@@ -152,12 +160,28 @@ heddle_model::settings! {
             default: 2147483647,
             common: true,
         }
+        allgather_exposed_bytes: usize {
+            variable: "HEDDLE_ALLGATHER_EXPOSED_BYTES",
+            class: Tuning,
+            meaning: "MPI_Allgather on the blackboard: blocks from this many bytes on are copied from where they are, by the kernel; shorter ones are published in parts",
+            values: SWITCH_POINTS,
+            default: 4194304,
+            common: true,
+        }
         allgather_ring_bytes: usize {
             variable: "HEDDLE_ALLGATHER_RING_BYTES",
             class: Tuning,
             meaning: "MPI_Allgather by messages: results from this many bytes on go round a ring, which copies nothing twice",
             values: SWITCH_POINTS,
             default: 16384,
+            common: true,
+        }
+        alltoall_parts_bytes: usize {
+            variable: "HEDDLE_ALLTOALL_PARTS_BYTES",
+            class: Tuning,
+            meaning: "MPI_Alltoall of two processes on the blackboard: blocks of up to this many bytes are published in parts, longer ones go by messages",
+            values: SWITCH_POINTS,
+            default: 1048576,
             common: true,
         }
         alltoall_bruck_bytes: usize {
@@ -238,30 +262,6 @@ heddle_model::settings! {
             meaning: "MPI_Allreduce on the blackboard: if the vectors of all processes have more than this many bytes together, each process computes a piece",
             values: SWITCH_POINTS,
             default: 16384,
-            common: true,
-        }
-        reduce_exposed_bytes: usize {
-            variable: "HEDDLE_REDUCE_EXPOSED_BYTES",
-            class: Tuning,
-            meaning: "persistent MPI_Reduce of more than two processes: vectors from this many bytes on are read where they are, and do not go by messages",
-            values: SWITCH_POINTS,
-            default: 131072,
-            common: true,
-        }
-        allreduce_exposed_bytes: usize {
-            variable: "HEDDLE_ALLREDUCE_EXPOSED_BYTES",
-            class: Tuning,
-            meaning: "persistent MPI_Allreduce: vectors from this many bytes on are read where they are, and do not go by messages",
-            values: SWITCH_POINTS,
-            default: 65536,
-            common: true,
-        }
-        reduce_scatter_exposed_bytes: usize {
-            variable: "HEDDLE_REDUCE_SCATTER_EXPOSED_BYTES",
-            class: Tuning,
-            meaning: "persistent MPI_Reduce_scatter, and any of two processes: vectors from this many bytes on are read where they are, and neither copied to the blackboard nor sent",
-            values: SWITCH_POINTS,
-            default: 65536,
             common: true,
         }
     }

@@ -31,6 +31,7 @@
 //! | `failure.rs` | failures that end a job in the middle of its messages |
 //! | `losses.rs`, `lost_ranks.rs` | the ranks of other machines that are lost, and how protocols ask for them |
 //! | `presence.rs` | which processes have started, and which need their peers to fence |
+//! | `stores.rs` | how data are stored for a reader on another core |
 //! | `throttle.rs` | flow control of unexpected messages |
 //! | `shared.rs` | the producer of a ring for many threads |
 //! | `outbox.rs` | the rings of one VNI to its peers: `Outbox`, `SharedOutbox` |
@@ -71,6 +72,7 @@ mod shared_memory;
 #[cfg(not(loom))]
 pub mod single_copy;
 mod slot;
+mod stores;
 mod throttle;
 #[cfg(loom)]
 mod tracked;
@@ -98,4 +100,5 @@ pub use ring::{Consumer, Incoming, Offered, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
+pub use stores::{StoreChoice, Stores};
 pub use throttle::{FlagChange, Throttle, Traffic};

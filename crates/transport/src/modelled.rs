@@ -116,7 +116,7 @@ impl Sender {
         match size {
             Size::Half => self.0.send_inline(&header, 8, fill),
             Size::Whole => self.0.send_inline(&header, 40, fill),
-            Size::Bulk => self.0.send_bulk(Traffic::Eager, &header, 64, &[0; EXTRA_BYTES], fill),
+            Size::Bulk => self.0.send_bulk(Traffic::Eager, &header, 64, &[0; EXTRA_BYTES], |to, _| fill(to)),
         }
     }
 }
@@ -129,7 +129,7 @@ impl SharedSender {
         match size {
             Size::Half => self.0.send_inline(&header, 8, fill, open),
             Size::Whole => self.0.send_inline(&header, 40, fill, open),
-            Size::Bulk => self.0.send_bulk(&header, 64, &[0; EXTRA_BYTES], fill, open),
+            Size::Bulk => self.0.send_bulk(&header, 64, &[0; EXTRA_BYTES], |to, _| fill(to), open),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::network::{self, Outgoing, Port};
 use crate::ring::Producer;
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
+use crate::stores::Stores;
 use crate::throttle::Traffic;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_sync::{Doorbell, Scope};
@@ -20,14 +21,14 @@ pub trait RingAccess {
 
     /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, or the
     /// payload is longer than the peer [takes](Fabric::longest_payload), or the peer has not started yet, or
-    /// throttles its senders and `traffic` is not of a protocol.
+    /// throttles its senders and `traffic` is not of a protocol. `fill` learns how to store the payload.
     fn send_bulk(
         self,
         traffic: Traffic,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
+        fill: impl FnOnce(*mut u8, Stores),
     ) -> bool;
 
     /// Sends a message of a protocol, also to a peer that throttles its senders. Returns false and does
@@ -84,10 +85,10 @@ impl RingAccess for &Remote {
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
+        fill: impl FnOnce(*mut u8, Stores),
     ) -> bool {
-        len <= network::LONGEST_PAYLOAD
-            && self.port.send(self.peer, Outgoing { traffic, header, len, extra: Some(extra) }, fill)
+        let message = Outgoing { traffic, header, len, extra: Some(extra) };
+        len <= network::LONGEST_PAYLOAD && self.port.send(self.peer, message, |to| fill(to, Stores::Cached))
     }
 
     fn send_control<const BYTES: usize>(self, header: &Header, words: &[u8; BYTES]) -> bool {
@@ -166,7 +167,7 @@ impl RingAccess for &mut Outbox {
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
+        fill: impl FnOnce(*mut u8, Stores),
     ) -> bool {
         let Some(connection) = self.connection() else {
             let send = |remote: &Remote| remote.send_bulk(traffic, header, len, extra, fill);
@@ -274,7 +275,7 @@ impl RingAccess for &SharedOutbox {
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
+        fill: impl FnOnce(*mut u8, Stores),
     ) -> bool {
         let Some(connection) = self.connection.get() else {
             let send = |remote: &Remote| remote.send_bulk(traffic, header, len, extra, fill);

@@ -16,6 +16,7 @@
 use crate::failure::Peer;
 use crate::ring::{AHEAD, RingMemory, longest_payload};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
+use crate::stores::{StoreChoice, Stores};
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_platform::hint;
 use heddle_sync::queues::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
@@ -28,6 +29,7 @@ pub(crate) struct SharedProducer {
     /// Positions below this one have memory; `u64::MAX` once the whole area has it.
     reserved: AtomicU64,
     peer: Peer,
+    stores: StoreChoice,
 }
 
 // SAFETY: the pointers lead into a shared mapping that outlives the producer; a thread writes
@@ -42,7 +44,8 @@ impl SharedProducer {
     /// `ring` is a ring of a live mapping and this is its only producer.
     pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> SharedProducer {
         let claims = Claims::new(ring.cell_count() / CELLS_A_SLOT, ring.bulk_bytes / LINE_BYTES);
-        SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer }
+        let stores = StoreChoice::default();
+        SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer, stores }
     }
 
     /// Returns true if the receiver throttles its senders.
@@ -115,7 +118,7 @@ impl SharedProducer {
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
+        fill: impl FnOnce(*mut u8, Stores),
         open: &AtomicBool,
     ) -> bool {
         assert!(
@@ -132,7 +135,8 @@ impl SharedProducer {
         }
         let offset = (position % self.ring.bulk_bytes) as usize;
         // SAFETY: the lines are claimed, lie inside of the bulk area and do not wrap.
-        fill(unsafe { self.ring.bulk.add(offset) });
+        let to = unsafe { self.ring.bulk.add(offset) };
+        self.stores.copy(len, |stores| fill(to, stores));
         let cell = self.ring.cell(number);
         // SAFETY: the slot is claimed, so it is free and no other thread writes there.
         unsafe { Cell::write_envelope(cell, header) };
@@ -170,6 +174,7 @@ mod tests {
         if len <= INLINE_BYTES {
             producer.send_inline(&header(tag), len, fill, &AtomicBool::default())
         } else {
+            let fill = |to: *mut u8, _| fill(to);
             producer.send_bulk(&header(tag), len, &[tag as u8; EXTRA_BYTES], fill, &AtomicBool::default())
         }
     }
@@ -234,7 +239,7 @@ mod tests {
             let (producer, mut consumer) = ends(ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64));
             for len in mixed_lengths() {
                 let sent =
-                    producer.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {}, &AtomicBool::default());
+                    producer.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_, _| {}, &AtomicBool::default());
                 assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
                 assert!(consumer.take(|message| assert_eq!(message.len(), len)));
             }

@@ -16,17 +16,20 @@ use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::queues::publications::{Finished, Room};
-use heddle_transport::SharedRange;
+use heddle_transport::{SharedRange, StoreChoice};
 use std::io;
-
-/// Below that many bytes a message is quicker than a copy by the kernel.
-const LEAST_EXPOSED: usize = 8 << 10;
+use std::sync::OnceLock;
 
 /// A lane, as this process knows it.
 #[derive(Debug, Default)]
 struct Lane {
     next: AtomicU32,
     room: Room,
+}
+
+/// The number of the pages of a persistent operation's lane, behind those of lane 0.
+fn number_of_lane(lane: u32) -> usize {
+    KINDS_OF_PAGES + lane as usize - 1
 }
 
 /// A communicator's blackboard, as one of its processes has it.
@@ -44,7 +47,11 @@ pub struct Blackboard {
     /// If this process has allocated it.
     _allocated: Option<Allocated>,
     pages: [Pages; KINDS_OF_PAGES],
+    /// Those of the lanes that were taken, if something is published on them.
+    lane_pages: [OnceLock<Pages>; LANES],
     lanes: [Lane; 1 + LANES],
+    /// How data are stored on pages.
+    stores: StoreChoice,
     /// True if each process can copy from the memory of every other one.
     exposes: bool,
     /// How many lanes of persistent operations are taken.
@@ -98,7 +105,9 @@ impl Blackboard {
             layout,
             _allocated: allocated,
             pages: Pages::slots(slot).map(|slot| Pages::new(slot, size)),
+            lane_pages: Default::default(),
             lanes: Default::default(),
+            stores: StoreChoice::default(),
             exposes: false,
             lanes_taken: AtomicU32::new(0),
             tasks: AtomicU32::new(0),
@@ -146,17 +155,11 @@ impl Blackboard {
         self.domain
     }
 
-    /// The limits of lane 0.
+    /// The limits of each lane.
     #[inline(always)]
     pub fn limits(&self) -> Limits {
         let bytes = self.pages[KINDS_OF_PAGES - 1].slot();
         Limits { bytes, parts: u32::MAX / 2, exposed: self.exposes.then_some(bytes + 1) }
-    }
-
-    /// The limits of the lane of a persistent operation; `None` if no lane is left.
-    pub fn limits_of_lane(&self) -> Option<Limits> {
-        let exposed = self.exposes.then_some(LEAST_EXPOSED);
-        self.has_lane().then_some(Limits { bytes: cell::ROOM, parts: 1, exposed })
     }
 
     /// Returns true if this process can copy from the memory of all others. To be called when all are there.
@@ -187,7 +190,8 @@ impl Blackboard {
         Round { lane, number }
     }
 
-    fn has_lane(&self) -> bool {
+    /// Returns true if a lane is left for a persistent operation.
+    pub fn has_lane(&self) -> bool {
         self.lanes_taken.load(Ordering::Relaxed) as usize != LANES
     }
 
@@ -199,6 +203,24 @@ impl Blackboard {
         }
         self.lanes_taken.store(taken + 1, Ordering::Relaxed);
         Some(taken + 1)
+    }
+
+    /// Makes the pages of a lane that was taken, if this process publishes more there than a cell takes: as
+    /// much as `longest` bytes in a round. Starting the operation allocates nothing then, unless there is no
+    /// memory now.
+    pub fn make_pages_of_lane(&self, lane: u32, longest: usize) {
+        let pages = self.lane_pages[lane as usize - 1].get_or_init(|| Pages::of_lane(longest, self.size()));
+        if longest > cell::ROOM {
+            _ = pages.own(self.domain, self.layout.pages_of(self.rank, number_of_lane(lane)));
+        }
+    }
+
+    /// The pages of a number that a cell has.
+    fn pages(&self, number: usize) -> Option<&Pages> {
+        match number.checked_sub(KINDS_OF_PAGES) {
+            None => self.pages.get(number),
+            Some(lane) => self.lane_pages.get(lane)?.get(),
+        }
     }
 
     /// Notes that an operation of lane 0 is a task until [`end_task`](Self::end_task).
@@ -271,12 +293,10 @@ impl Blackboard {
 
     #[inline(never)]
     fn on_pages(&self, number: usize, cell: &Cell, rank: usize) -> Data {
-        let (pages, words) = (&self.pages[number], self.layout.pages_of(rank, number));
-        let memory = if rank == self.rank {
-            pages.own(self.domain, words)
-        } else {
-            pages.of(rank, self.domain, words)
-        };
+        let words = self.layout.pages_of(rank, number);
+        let memory = self.pages(number).and_then(|pages| {
+            if rank == self.rank { pages.own(self.domain, words) } else { pages.of(rank, self.domain, words) }
+        });
         // SAFETY: the word is published, and nobody writes it until this process has finished the round.
         let offset = unsafe { cell.address().read() } as usize;
         memory.map_or(Data::Nowhere, |memory| Data::Mapped(memory.as_ptr().wrapping_add(offset)))

@@ -1,11 +1,12 @@
 //! Publishing: what this process writes in a round, once its cell is free.
 
-use super::Blackboard;
+use super::{Blackboard, number_of_lane};
 use crate::block_table::BlockTable;
 use crate::cell::{self, DEPTH, LANE_DEPTH};
 use crate::pages;
 use crate::published::{Round, Span};
 use heddle_message::buffer::Buffer;
+use heddle_transport::Stores;
 
 impl Blackboard {
     /// Publishes data, not more than the [limit](Self::limits), unless the cell is not free yet: then it
@@ -20,9 +21,9 @@ impl Blackboard {
         (data, span): (&Buffer, Span),
         reader: Option<usize>,
     ) -> bool {
-        let write = |to| {
+        let write = |to, stores| {
             // SAFETY: there is room for the data, which nobody reads.
-            unsafe { data.copy_part_out(span.start, to, span.len) };
+            unsafe { data.copy_part_out_as(span.start, (to, stores), span.len) };
         };
         self.publish_by(round, what, (data.len(), span.len), write) && {
             self.wake(reader);
@@ -34,9 +35,9 @@ impl Blackboard {
     /// done nothing. It wakes all. If there is no memory for the blocks, all readers learn that.
     pub fn publish_blocks(&self, round: Round, what: u32, blocks: &BlockTable) -> bool {
         let len = blocks.len();
-        let write = |to| {
+        let write = |to, stores| {
             // SAFETY: there is room for the data, which nobody reads.
-            unsafe { blocks.write(to) };
+            unsafe { blocks.write(to, stores) };
         };
         self.publish_by(round, what, (len, len), write) && {
             self.wake_all();
@@ -51,7 +52,7 @@ impl Blackboard {
         round: Round,
         what: u32,
         (whole, part): (usize, usize),
-        write: impl FnOnce(*mut u8),
+        write: impl FnOnce(*mut u8, Stores),
     ) -> bool {
         if whole > cell::ROOM {
             return self.publish_on_pages(round, what, (whole, part), write);
@@ -61,7 +62,7 @@ impl Blackboard {
         }
         let cell = self.cell(round, self.rank);
         // The cell has room for the data, and nobody reads it.
-        write(cell.data());
+        write(cell.data(), Stores::Cached);
         cell.publish(round.number, what, whole, cell::Where::Here);
         true
     }
@@ -100,10 +101,13 @@ impl Blackboard {
         round: Round,
         what: u32,
         (whole, part): (usize, usize),
-        write: impl FnOnce(*mut u8),
+        write: impl FnOnce(*mut u8, Stores),
     ) -> bool {
-        let number = pages::kind_for(part, round.number, &self.pages);
-        let pages = &self.pages[number];
+        let number = match round.lane {
+            0 => pages::kind_for(part, round.number, &self.pages),
+            lane => number_of_lane(lane),
+        };
+        let Some(pages) = self.pages(number) else { unreachable!("a lane has pages before its first round") };
         if !self.has_room(round, pages.depth()) {
             return false;
         }
@@ -113,7 +117,8 @@ impl Blackboard {
             Some(memory) => {
                 let offset = pages.offset(round.number, part);
                 // The slot has room for the data, by the limit, and nobody reads it.
-                write(memory.as_ptr().wrapping_add(offset));
+                let to = memory.as_ptr().wrapping_add(offset);
+                self.stores.copy(part, |stores| write(to, stores));
                 // SAFETY: the cell has room for the word, and nobody reads it.
                 unsafe { cell.address().write(offset as u64) };
                 cell::Where::Pages(number)

@@ -52,10 +52,17 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
 fn to_all(talk: &mut Conversation<'_>, own: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
     let (size, choices) = (talk.size(), choices());
     let lens = || (0..size).map(|rank| blocks.block(rank).len());
-    if let Some(limits) = talk.limits(choices.allgather)
-        && lens().all(|len| limits.takes(len))
-    {
-        return blackboard::allgather(talk, own, blocks, limits);
+    if let Some(limits) = talk.limits(choices.allgather) {
+        let longest = lens().max().unwrap_or(0);
+        if longest > limits.bytes
+            && limits.prefers_parts(longest, choices.allgather_exposed_bytes)
+            && blackboard::in_parts(talk, own, blocks, limits)
+        {
+            return Ok(());
+        }
+        if lens().all(|len| limits.takes(len)) {
+            return blackboard::allgather(talk, own, blocks, limits);
+        }
     }
     if let Some(own) = own {
         talk.copy(&own, &blocks.block(talk.rank()));

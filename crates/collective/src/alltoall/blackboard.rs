@@ -1,10 +1,12 @@
 //! All-to-all on the blackboard: each rank offers all its blocks, and copies its own from each of the others.
+//! Long blocks are published one after the other, in parts, each for the rank that copies it.
 
-use crate::basic::{Offer, OfferedBlocks};
+use crate::basic::{InParts, Offer, OfferedBlocks, publish_and_read};
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::{Blocks, Part};
 use crate::messages::tag;
+use crate::ranks::published;
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
@@ -22,18 +24,55 @@ pub(super) fn alltoall(
     limits: Limits,
 ) -> Result<()> {
     let (own, size, len) = (talk.rank(), talk.size(), receive.len());
-    let offer = Offer::new(talk, (0, send.unwrap_or(receive).blocks(size)), None, limits)?;
+    let offer = Offer::new(talk, (0, send.unwrap_or(receive).blocks_of(published(own, size))), None, limits)?;
     let talk = &mut talk.take_rounds(1);
     offer.publish(talk);
     if let Some(send) = send {
         talk.copy(&send.block(own), &receive.block(own));
     }
     for rank in talk.others() {
-        talk.fetch(Source { round: 0, rank, whole: size * len, offset: own * len }, receive.block(rank));
+        let blocks = published(rank, size);
+        let (whole, offset) = (blocks.len() * len, (own - blocks.start) * len);
+        talk.fetch(Source { round: 0, rank, whole, offset }, receive.block(rank));
     }
     talk.finish_round(0);
     offer.take_back(talk);
     Ok(())
+}
+
+/// With long blocks of one size. `send` is `None` if the blocks that arrive replace those that leave, which
+/// is possible for two ranks only. Returns false if there would be too many parts; then nothing has
+/// happened.
+pub(super) fn block_by_block(
+    talk: &mut Conversation<'_>,
+    send: Option<&Part<'_>>,
+    receive: &Part<'_>,
+    limits: Limits,
+) -> bool {
+    let (own, size, len) = (talk.rank(), talk.size(), receive.len());
+    let Some(parts) = InParts::new(len, limits) else { return false };
+    let distances = (size - 1) as u32;
+    let rounds = distances * parts.number();
+    let place = |round: u32| ((round % distances) as usize + 1, parts.span(round / distances));
+    let talk = &mut talk.take_rounds(rounds);
+    publish_and_read(
+        talk,
+        rounds,
+        |talk, round| {
+            let (distance, span) = place(round);
+            let to = (own + distance) % size;
+            talk.publish_part(round, (send.unwrap_or(receive).block(to), span), Some(to));
+        },
+        |talk, round| {
+            if let Some(send) = send.filter(|_| round == 0) {
+                talk.copy(&send.block(own), &receive.block(own));
+            }
+            let (distance, span) = place(round);
+            let rank = (own + size - distance) % size;
+            talk.fetch_part(Source { round, rank, whole: len, offset: 0 }, (receive.block(rank), span));
+        },
+    );
+    true
 }
 
 /// With blocks of any sizes. Nobody waits for a rank from which it expects nothing.

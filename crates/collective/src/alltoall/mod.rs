@@ -11,7 +11,8 @@ use super::choices::choices;
 use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts, TypedParts};
 use super::messages::tag;
-use heddle_blackboard::{BlockTable, Limits};
+use super::ranks::published;
+use heddle_blackboard::BlockTable;
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
 
@@ -24,14 +25,23 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
     let send = send.map(|send| talk.apart(send, &receive, blocks)).transpose()?;
     talk.name(tag::ALLTOALL);
     let choices = choices();
-    let fits = |limits: &Limits| {
-        let whole = receive.len().saturating_mul(talk.size());
+    if let Some(limits) = talk.limits(choices.alltoall) {
+        let (size, len) = (talk.size(), receive.len());
+        // A rank in the middle publishes most.
+        let whole = len.saturating_mul(published(size / 2, size).len());
+        let is_short = whole <= limits.bytes;
+        if !is_short
+            && size == 2
+            && len <= choices.alltoall_parts_bytes
+            && blackboard::block_by_block(talk, send.as_ref(), &receive, limits)
+        {
+            return Ok(());
+        }
         // Exposed data must stay as they are, and of two ranks both copy long blocks, each a half.
-        let exposes = send.is_some() && (talk.size() > 2 || choices.alltoall == Algorithm::Blackboard);
-        whole <= limits.bytes || exposes && limits.takes(whole)
-    };
-    if let Some(limits) = talk.limits(choices.alltoall).filter(fits) {
-        return blackboard::alltoall(talk, send.as_ref(), &receive, limits);
+        let exposes = send.is_some() && (size > 2 || choices.alltoall == Algorithm::Blackboard);
+        if is_short || exposes && limits.takes(whole) {
+            return blackboard::alltoall(talk, send.as_ref(), &receive, limits);
+        }
     }
     let travel_together = match choices.alltoall {
         Algorithm::Bruck => true,

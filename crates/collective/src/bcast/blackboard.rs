@@ -1,6 +1,6 @@
 //! Broadcast on the blackboard: the root publishes its data, in parts if they are long, and the others copy
-//! them. The root waits for nobody, unless it is far ahead. Persistent operations offer long data in one
-//! round.
+//! them. The root waits for nobody, unless it is far ahead. Data that would have too many parts are offered
+//! in one round.
 
 use crate::basic::{InParts, Offer};
 use crate::blackboard::Source;

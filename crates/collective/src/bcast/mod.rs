@@ -35,11 +35,12 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
 /// `MPI_ERR_NO_MEM`.
 pub(super) fn bcast_from(talk: &mut Conversation<'_>, data: Part<'_>, circle: Circle) -> Result<()> {
     let choices = choices();
+    let len = data.len();
     // Of two ranks both copy a long message, each a half.
-    let is_for_all = talk.size() > 2 || choices.bcast == Algorithm::Blackboard;
+    let may_be_long =
+        talk.size() > 2 || choices.bcast == Algorithm::Blackboard || len <= choices.bcast_parts_bytes;
     let fits = |limits: &Limits| {
-        let len = data.len();
-        len <= limits.bytes || is_for_all && (limits.takes_in_parts(len) || limits.takes(len))
+        len <= limits.bytes || may_be_long && (limits.takes_in_parts(len) || limits.takes(len))
     };
     if let Some(limits) = talk.limits(choices.bcast).filter(fits) {
         blackboard::bcast(talk, data.buffer(), circle.root, limits)?;

@@ -7,6 +7,7 @@ use heddle_blackboard::{Blackboard, Data, Published, Round, Span};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 use heddle_message::served_copy::ServedCopy;
+use heddle_model::counters::{self, CountedEvent};
 use heddle_platform::hint::spin_loop;
 use heddle_spec::constants as mpi;
 use heddle_transport::CopyDirection;
@@ -160,7 +161,9 @@ impl Rounds<'_> {
     fn fetch_exposed(&self, source: &Source, address: u64, room: &Buffer, messages: &mut Messages) -> bool {
         let address = address.wrapping_add(source.offset as u64);
         let copied = self.blackboard.copy_exposed(source.rank, address, room).is_ok();
-        if !copied {
+        if copied {
+            counters::count(CountedEvent::SingleCopy, 1);
+        } else {
             self.leave_copy_to_owner(source, address, (CopyDirection::Read, room), messages);
         }
         copied
@@ -181,7 +184,9 @@ impl Rounds<'_> {
             };
             let address = address.wrapping_add(destination.offset as u64);
             let copied = self.blackboard.copy_to_exposed(destination.rank, address, data).is_ok();
-            if !copied {
+            if copied {
+                counters::count(CountedEvent::SingleCopy, 1);
+            } else {
                 self.leave_copy_to_owner(destination, address, (CopyDirection::Write, data), messages);
             }
             copied

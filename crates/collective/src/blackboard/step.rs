@@ -82,6 +82,15 @@ impl RoundStep {
         matches!(self, Publish(..) | PublishBlocks(..) | Expose(..) | AwaitFinished(..) | Finish(_))
     }
 
+    /// How many bytes it publishes.
+    pub(crate) fn published_bytes(&self) -> usize {
+        match self {
+            RoundStep::Publish(_, _, span, _) => span.len,
+            RoundStep::PublishBlocks(_, kept) => kept.blocks().len(),
+            _ => 0,
+        }
+    }
+
     /// Its buffers, if it has some.
     pub(crate) fn buffers(&self) -> &[Buffer] {
         match self {

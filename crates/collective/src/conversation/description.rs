@@ -232,6 +232,9 @@ impl<'a> Conversation<'a> {
     pub(crate) fn into_schedule(self, tag: i32) -> Schedule {
         match self.form {
             Form::Recorded(recorder) => {
+                if let Some(blackboard) = self.comm.blackboard.get() {
+                    recorder.make_pages(blackboard);
+                }
                 Schedule::new((self.comm.keep(), self.local), tag, recorder, self.memory)
             }
             Form::Immediate(_) => unreachable!("the steps were carried out"),

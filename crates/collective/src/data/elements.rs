@@ -4,6 +4,7 @@ use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::{Buffer, check_address, check_count};
 use heddle_spec::constants as mpi;
+use std::ops::Range;
 
 /// Elements of a datatype that follow each other in memory, one extent apart. The number is not stored: the
 /// caller of [`Elements::new`] promises that all elements asked for later are valid.
@@ -74,6 +75,13 @@ impl<'a> Part<'a> {
     /// That number of blocks, the first of which this is.
     pub(crate) fn blocks(&self, number: usize) -> Buffer {
         self.elements.buffer(self.count * number as i64)
+    }
+
+    /// The blocks of some ranks, if this is that of rank 0.
+    pub(crate) fn blocks_of(&self, ranks: Range<usize>) -> Buffer {
+        self.elements
+            .at((ranks.start as i64).wrapping_mul(self.count))
+            .buffer(self.count * ranks.len() as i64)
     }
 
     /// Bytes of data.

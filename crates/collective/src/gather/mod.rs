@@ -55,9 +55,7 @@ pub fn gather(
     let choices = choices();
     // Of two ranks, messages are quicker: both copy a long block, each a half or a stage.
     let exposes = talk.size() > 2 || choices.gather == Algorithm::Blackboard;
-    let fits = |limits: &Limits| {
-        block_len <= limits.bytes || (exposes || limits.exposes_only()) && limits.takes(block_len)
-    };
+    let fits = |limits: &Limits| block_len <= limits.bytes || exposes && limits.takes(block_len);
     if let Some(limits) = talk.limits(choices.gather).filter(fits) {
         if block_len > limits.bytes {
             return exposed::gather(talk, send, (receive, block_len), circle.root);

@@ -1,14 +1,12 @@
 //! Reduce on the blackboard. Short vectors all but the root publish, and the root computes with them, so
 //! nobody else waits. Longer ones go in chunks; with several ranks each computes a piece of every chunk, and
-//! publishes that for the root. Long vectors of persistent operations are exposed: each rank computes a
-//! piece of them as well.
+//! publishes that for the root.
 
-use crate::basic::Offer;
 use crate::blackboard::Source;
 use crate::choices::choices;
 use crate::conversation::Conversation;
 use crate::data::{Elements, Part, Reduction};
-use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, InPieces, OwnOperands};
+use crate::shared_reduction::{Chunks, FoldFrom, InPieces, OwnOperands};
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -24,10 +22,6 @@ pub(super) fn reduce(
     destination: Option<Elements<'_>>,
     (root, limits): (usize, Limits),
 ) -> Result<bool> {
-    if limits.exposes_only() && talk.size() > 2 && operands.len() >= choices().reduce_exposed_bytes {
-        exposed(talk, reduction, operands, destination, (root, limits))?;
-        return Ok(true);
-    }
     let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
         return Ok(false);
     };
@@ -94,46 +88,5 @@ fn in_pieces(
             }
         },
     );
-    Ok(())
-}
-
-/// All compute from the exposed vectors.
-fn exposed(
-    talk: &mut Conversation<'_>,
-    reduction: &Reduction<'_>,
-    operands: Part<'_>,
-    destination: Option<Elements<'_>>,
-    (root, limits): (usize, Limits),
-) -> Result<()> {
-    let rank = talk.rank();
-    let chunks = Chunks::one(operands.count, reduction.datatype().size() as usize);
-    let pieces = chunks.pieces(0, talk.size());
-    let own = pieces[rank];
-    let Some(result) = destination else {
-        let piece = talk.vector(reduction, own.count)?;
-        let vectors = ExposedVectors::new(talk, reduction, operands, piece)?;
-        let offer = Offer::new(talk, (1, piece.buffer(own.count)), Some(root), limits)?;
-        let talk = &mut talk.take_rounds(2);
-        vectors.publish(talk);
-        vectors.compute(talk, own, piece);
-        talk.finish_round(0);
-        offer.publish(talk);
-        talk.finish_round(1);
-        vectors.take_back(talk);
-        offer.take_back(talk);
-        return Ok(());
-    };
-    let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
-    let talk = &mut talk.take_rounds(2);
-    vectors.publish(talk);
-    vectors.compute(talk, own, result.at(own.first));
-    talk.finish_round(0);
-    // A rank that offers its piece reads no operands any more. In place only that rank reads those which its
-    // piece replaces.
-    for from in talk.others() {
-        let piece = pieces[from];
-        talk.fetch(piece.source(1, from), result.at(piece.first).buffer(piece.count));
-    }
-    talk.finish_round(1);
     Ok(())
 }

@@ -1,14 +1,13 @@
 //! Reduce-scatter on the blackboard: each rank publishes its vector, and computes its own block of the result
 //! from those of all. Of long vectors it publishes the blocks one after the other, in parts, each for
-//! the rank that computes it; but in chunks for all, if the order of operands matters. Persistent operations
-//! expose long vectors.
+//! the rank that computes it; but in chunks for all, if the order of operands matters.
 
 use super::vector::Vector;
 use crate::basic::publish_and_read;
-use crate::choices::choices;
 use crate::conversation::Conversation;
-use crate::data::{Part, Reduction};
-use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
+use crate::data::Reduction;
+use crate::ranks::published;
+use crate::shared_reduction::{Chunks, FoldFrom, OwnOperands};
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -22,36 +21,49 @@ pub(super) fn reduce_scatter(
     vector: Vector<'_>,
     limits: Limits,
 ) -> Result<bool> {
-    let rank = talk.rank();
     let size = reduction.datatype().size() as usize;
-    let bytes = vector.count() as usize * size;
-    // Of two ranks each computes from half of the vector of the other: publishing it is no quicker.
-    let exposes = limits.exposes_only() || talk.size() == 2 && limits.exposed.is_some();
-    if exposes && bytes >= choices().reduce_scatter_exposed_bytes {
-        exposed(talk, reduction, vector)?;
-        return Ok(true);
-    }
-    if bytes > limits.bytes && limits.parts > 1 && reduction.commutes() {
+    if vector.count() as usize * size > limits.bytes && reduction.commutes() {
         return block_by_block(talk, reduction, vector, limits);
     }
     let Some(chunks) = Chunks::new(vector.count(), size, limits) else {
         return Ok(false);
     };
-    let first = vector.starts[rank];
+    in_chunks(talk, reduction, vector, chunks)?;
+    Ok(true)
+}
+
+/// Of each chunk a rank publishes what the others need.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+fn in_chunks(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    vector: Vector<'_>,
+    chunks: Chunks,
+) -> Result<()> {
+    let (rank, size) = (talk.rank(), talk.size());
+    let block = vector.elements_of(rank..rank + 1);
     let longest = chunks.chunk(0).count.min(vector.count_of(rank));
+    let result = vector.room(talk, reduction, rank)?;
     let from = FoldFrom::new(talk, reduction, longest)?;
+    let own = OwnOperands::new(talk, reduction, (vector.operands, result), longest)?;
+    let needed_from = |rank, round| chunks.part_of(round, vector.elements_of(published(rank, size)));
     let talk = &mut talk.take_rounds(chunks.number());
     for round in 0..chunks.number() {
-        let chunk = chunks.chunk(round);
-        talk.publish(round, vector.operands.at(chunk.first).buffer(chunk.count), None);
-        // In place the result overwrites no operands but those that are published.
-        if let Some(piece) = chunks.part_of(round, first..first + vector.count_of(rank)) {
-            let result = vector.destination.at(piece.first - first);
-            fold_all(talk, &from, round, piece, chunk.len, result);
+        if let Some(needed) = needed_from(rank, round) {
+            talk.publish(round, vector.operands.at(needed.first).buffer(needed.count), None);
+        }
+        if let Some(piece) = chunks.part_of(round, block.clone()) {
+            // What another rank publishes of this chunk has the piece in it.
+            let source = |rank| piece.among(needed_from(rank, round).unwrap_or(piece), round, rank);
+            let to = result.at(piece.first - block.start);
+            own.fold_with_others(talk, &from, source, piece.first, (to, piece.count));
         }
         talk.finish_round(round);
     }
-    Ok(true)
+    vector.deliver(talk, result, rank);
+    Ok(())
 }
 
 /// The rounds go through the parts of a block, and for each part through the distances of the ranks.
@@ -70,10 +82,7 @@ fn block_by_block(
     let Some(chunks) = Chunks::new(longest, reduction.datatype().size() as usize, limits) else {
         return Ok(false);
     };
-    let is_in_place = vector.operands.address() == vector.destination.address();
-    let count = vector.count_of(rank);
-    // In place the result would replace operands that are not published yet.
-    let result = if is_in_place { talk.vector(reduction, count)? } else { vector.destination };
+    let result = vector.room(talk, reduction, rank)?;
     let from = FoldFrom::new(talk, reduction, chunks.chunk(0).count)?;
     let distances = (size - 1) as u32;
     let rounds = distances * chunks.number();
@@ -103,30 +112,6 @@ fn block_by_block(
             from.fold(talk, source, (operands, result), part.count);
         },
     );
-    if is_in_place {
-        talk.copy(&result.buffer(count), &vector.destination.buffer(count));
-    }
+    vector.deliver(talk, result, rank);
     Ok(true)
-}
-
-fn exposed(talk: &mut Conversation<'_>, reduction: &Reduction<'_>, vector: Vector<'_>) -> Result<()> {
-    let rank = talk.rank();
-    let (first, count) = (vector.starts[rank], vector.count_of(rank));
-    let operands = Part { elements: vector.operands, count: vector.count() };
-    let is_in_place = vector.operands.address() == vector.destination.address();
-    // In place others read the operands that the result replaces.
-    let result = if is_in_place { talk.vector(reduction, count)? } else { vector.destination };
-    let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
-    let block = Chunks::one(operands.count, reduction.datatype().size() as usize);
-    let talk = &mut talk.take_rounds(1);
-    vectors.publish(talk);
-    if let Some(block) = block.part_of(0, first..first + count) {
-        vectors.compute(talk, block, result);
-    }
-    talk.finish_round(0);
-    vectors.take_back(talk);
-    if is_in_place {
-        talk.copy(&result.buffer(count), &vector.destination.buffer(count));
-    }
-    Ok(())
 }

@@ -6,6 +6,7 @@ use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::{Blocks, Part};
 use crate::messages::tag;
+use crate::ranks::published;
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
@@ -18,18 +19,16 @@ pub(super) fn scatter(
     (receive, block_len): (Option<Buffer>, usize),
     root: usize,
 ) {
-    let (rank, size) = (talk.rank(), talk.size());
+    let (rank, blocks) = (talk.rank(), published(root, talk.size()));
     let talk = &mut talk.take_rounds(1);
     if let Some(send) = send {
-        talk.publish(0, send.blocks(size), None);
+        talk.publish(0, send.blocks_of(blocks), None);
         if let Some(receive) = receive {
             talk.copy(&send.block(rank), &receive);
         }
     } else if let Some(receive) = receive {
-        talk.fetch(
-            Source { round: 0, rank: root, whole: size * block_len, offset: rank * block_len },
-            receive,
-        );
+        let (whole, offset) = (blocks.len() * block_len, (rank - blocks.start) * block_len);
+        talk.fetch(Source { round: 0, rank: root, whole, offset }, receive);
     }
     talk.finish_round(0);
 }

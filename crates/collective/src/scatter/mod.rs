@@ -10,7 +10,7 @@ use super::choices::choices;
 use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts};
 use super::messages::tag;
-use super::ranks::Circle;
+use super::ranks::{Circle, published};
 use heddle_blackboard::{BlockTable, Limits};
 use heddle_comm::error::Result;
 use heddle_settings::Algorithm;
@@ -43,7 +43,7 @@ pub fn scatter(
     talk.name(tag::SCATTER);
     let blocks = send.as_ref().map(|part| part as &dyn Blocks);
     let receive = receive.map(|part| part.buffer());
-    let whole = block_len * talk.size();
+    let whole = block_len * published(circle.root, talk.size()).len();
     let choices = choices();
     if talk.limits(choices.scatter).is_some_and(|limits| whole <= limits.bytes) {
         blackboard::scatter(talk, send, (receive, block_len), circle.root);

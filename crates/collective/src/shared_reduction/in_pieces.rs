@@ -1,6 +1,6 @@
 //! A long vector whose chunks the ranks compute together: of each chunk every rank computes a piece.
 
-use super::fold_all::FoldFrom;
+use super::fold_from::FoldFrom;
 use super::own::OwnOperands;
 use super::pieces::{Chunks, Piece, TwoRounds, of_others};
 use crate::conversation::{Conversation, OnBlackboard};

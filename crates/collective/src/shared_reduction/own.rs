@@ -1,6 +1,7 @@
-//! Computing with this rank's operands, which are not read from the blackboard, and those of all others.
+//! Computing with this rank's operands, which are not read from the blackboard, and those of all others, from
+//! the last rank down, so that the order of operands is that of ranks.
 
-use super::fold_all::FoldFrom;
+use super::fold_from::FoldFrom;
 use crate::blackboard::Source;
 use crate::conversation::{Conversation, OnBlackboard};
 use crate::data::{Elements, Reduction};

@@ -2,6 +2,7 @@
 
 use crate::basic::even_pieces;
 use crate::blackboard::Source;
+use crate::ranks::published;
 use heddle_blackboard::{AHEAD, Limits};
 use std::ops::Range;
 
@@ -44,11 +45,6 @@ impl Chunks {
         let each = limits.bytes.checked_div(size).map_or(count.max(1), |each| each as i64);
         let chunks = (each > 0).then_some(Chunks { count, each, size })?;
         ((count as u64).div_ceil(each as u64) <= u64::from(limits.parts)).then_some(chunks)
-    }
-
-    /// All elements in one chunk.
-    pub(crate) fn one(count: i64, size: usize) -> Chunks {
-        Chunks { count, each: count.max(1), size }
     }
 
     /// How many chunks there are: at least one.
@@ -94,11 +90,10 @@ impl Chunks {
     }
 }
 
-/// The part of a chunk that a rank publishes: the other ranks need all pieces but its own. If its own is in
-/// the middle, it is published, too.
+/// The part of a chunk that a rank publishes: the other ranks need all pieces but its own.
 pub(super) fn of_others(pieces: &[Piece], rank: usize) -> Piece {
-    let (first, last) =
-        (pieces[usize::from(rank == 0)], pieces[pieces.len() - 1 - usize::from(rank == pieces.len() - 1)]);
+    let needed = published(rank, pieces.len());
+    let (first, last) = (pieces[needed.start], pieces[needed.end - 1]);
     Piece {
         first: first.first,
         count: last.first + last.count - first.first,

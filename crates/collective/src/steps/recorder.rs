@@ -84,11 +84,9 @@ impl Recorder {
 
     /// What it can publish on a blackboard.
     pub(crate) fn limits(&self, blackboard: &Blackboard) -> Option<Limits> {
-        if self.persistent {
-            return blackboard.limits_of_lane();
-        }
         let limits = blackboard.limits();
-        Some(Limits { parts: limits.parts.min(MOST_PARTS), ..limits })
+        let has_lane = !self.persistent || blackboard.has_lane();
+        has_lane.then_some(Limits { parts: limits.parts.min(MOST_PARTS), ..limits })
     }
 
     pub(crate) fn take_rounds(&mut self, blackboard: &Blackboard, rounds: u32, operation: i32) {
@@ -99,6 +97,16 @@ impl Recorder {
             Lane::Common
         };
         self.plan = Some(Plan { lane, rounds, operation });
+    }
+
+    /// Makes what the steps of a persistent operation publish their data on.
+    pub(crate) fn make_pages(&self, blackboard: &Blackboard) {
+        let Some(Plan { lane: Lane::Own(lane), .. }) = self.plan else { return };
+        let published = self.steps.iter().filter_map(|step| match step {
+            Step::InRound(step) => Some(step.published_bytes()),
+            Step::Prompt(_) | Step::Complete => None,
+        });
+        blackboard.make_pages_of_lane(lane, published.max().unwrap_or(0));
     }
 
     /// Keeps blocks for a step.

@@ -20,9 +20,9 @@ use operation::{Case, Manner, Operation};
 /// it has a blackboard.
 const ROUNDS: usize = 3;
 
-/// Numbers per block: none, few, more than a cell of the blackboard, than a page, than a message in one
-/// piece.
-const LENGTHS: [usize; 5] = [0, 1, 5, 700, 6_000];
+/// Numbers per block: more than a message has in one piece, than a page, than a cell of the blackboard, few,
+/// none. The first persistent operations of a communicator have lanes on the blackboard.
+const LENGTHS: [usize; 5] = [6_000, 700, 5, 1, 0];
 
 /// The settings of these tests: `auto` reaches all its ways with blocks of these lengths.
 fn within_reach(collectives: &mut Collectives) {
@@ -31,9 +31,6 @@ fn within_reach(collectives: &mut Collectives) {
     collectives.alltoall_batch_bytes = BYTES;
     collectives.reduce_scatter_pairwise_bytes = BYTES;
     collectives.reduce_pieces_bytes = BYTES;
-    collectives.reduce_exposed_bytes = BYTES;
-    collectives.allreduce_exposed_bytes = BYTES;
-    collectives.reduce_scatter_exposed_bytes = BYTES;
 }
 
 /// The setting that names the algorithm of an operation, and all its names.
@@ -141,6 +138,25 @@ fn barriers() {
                     let (least, most) = (size * (round + 1), size * (round + 2) - 1);
                     let come = come.load(Ordering::Relaxed);
                     assert!((least..=most).contains(&come), "{algorithm}: {come} of {least} are there");
+                }
+            });
+        }
+    }
+}
+
+/// Blocks of more than a slot of the blackboard, which go in parts, in the lane of a persistent operation as
+/// in that of all.
+#[test]
+fn long_blocks() {
+    use Operation::{Allgather, Allreduce, Alltoall, Bcast, Gather, Reduce, ReduceScatter, Scan, Scatter};
+    for operation in [Bcast, Gather, Scatter, Allgather, Alltoall, Reduce, Allreduce, ReduceScatter, Scan] {
+        for size in [2, 3] {
+            Ranks::new(size).run(|rank| {
+                let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
+                let size = size as usize;
+                for manner in manners(operation).chain([Manner::default()]) {
+                    let case = Case { operation, rank, size, length: 70_000, root: 0, manner };
+                    in_three_forms(&world, || case.data(), &format!("{case:?}"));
                 }
             });
         }

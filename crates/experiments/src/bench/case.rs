@@ -165,6 +165,11 @@ impl Case {
         Self { op, ..self }
     }
 
+    /// Returns true if its figure depends on the size of messages.
+    pub(crate) fn has_messages(&self) -> bool {
+        self.sizes != [0] && self.op != "barrier"
+    }
+
     /// Seconds of a repetition in a run whose repetitions last `usual`. In the lab all are short.
     pub(crate) fn seconds(&self, usual: f64) -> f64 {
         self.subject.seconds().filter(|_| usual >= LEAST_SECONDS).unwrap_or(usual)

@@ -33,7 +33,7 @@ pub(crate) fn check(figures: &Figures<'_>, targets: &mut Vec<Target>) {
     }
     targets.push(figures.against_own(
         "persistent allreduce 8 B against blocking",
-        &key("persistent-allreduce", 2, 8),
+        &key("persistent_allreduce", 2, 8),
         &key("allreduce", 2, 8),
         Bound::AtMost,
         1.0,

@@ -13,10 +13,11 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use super::columns::{Column, head};
 use super::library::{HEDDLE, Library};
 use super::participants::ParticipantArgs;
 use super::remains::Remains;
-use super::table::{Column, head, ratio};
+use super::table::ratio;
 use crate::error::{BenchError, tail};
 use crate::harness::folder::{Folder, save};
 use crate::harness::machine::Machine;

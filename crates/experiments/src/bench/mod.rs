@@ -3,10 +3,12 @@
 //! Machines change from one minute to the next, so libraries are compared only within one run, in which they
 //! take turns at every case (`harness/alternation.rs`). Results are on disk after every launch.
 
+mod behind;
 mod beside_targets;
 pub(crate) mod case;
 mod cases;
 mod collective_targets;
+mod columns;
 mod command;
 pub(crate) mod compile;
 pub(crate) mod figures;
@@ -50,6 +52,7 @@ use crate::harness::alternation::Failure;
 use crate::harness::folder::{exit_status, save};
 use crate::harness::lab::{Lab, MachineArgs, announce_lab};
 use crate::harness::machine::Machine;
+use crate::harness::options::{Sizes, sizes};
 use crate::locks::{self, LocksArgs};
 use crate::report::target::{CheckResult, count};
 use crate::rma_locks::{self, RmaLocksArgs};
@@ -71,6 +74,10 @@ pub struct BenchArgs {
     /// Every size, thread count and kind of communicator.
     #[arg(long)]
     full: bool,
+    /// Message sizes in bytes instead of those of each case that has messages: a list, such as 8,4K, or all
+    /// powers of two of a range, such as 1..16M.
+    #[arg(long, value_parser = sizes, conflicts_with = "overview")]
+    sizes: Option<Sizes>,
     /// Measure what the README's picture shows, and draw it into this SVG file: `make figures` does.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "full", "subjects"])]
     overview: Option<PathBuf>,
@@ -137,7 +144,11 @@ impl BenchArgs {
             (_, scale) => cases(scale),
         };
         let wanted = all.into_iter().filter(|case| self.subjects.is_empty() || named(case));
-        Case::partition(wanted.collect(), lab.is_some())
+        let sized = wanted.map(|case| match &self.sizes {
+            Some(Sizes(sizes)) if case.has_messages() => Case { sizes: sizes.clone(), ..case },
+            _ => case,
+        });
+        Case::partition(sized.collect(), lab.is_some())
     }
 
     fn effort(&self, simulated: bool) -> Result<Effort, BenchError> {
@@ -240,6 +251,8 @@ fn conclude(results: &Results) {
         println!("{}", target.miss());
     }
     let count = |verdict| count(&results.targets, verdict);
+    let (compared, behind) = behind::behind(&results.measurements);
+    println!("behind another library: {} of {compared} rows", behind.len());
     println!(
         "targets: {} met, {} missed, {} not measured; launches that failed: {}",
         count(CheckResult::Pass),

@@ -3,48 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::behind;
 use super::case::Beside;
+use super::columns::{Column, head};
 use super::figures::{best_peer, smaller_is_better};
 use super::library::HEDDLE;
 use super::record::{Figure, Results, Row};
 use crate::harness::rounds::median;
 use crate::report::target::{CheckResult, Target, number, shown};
-
-/// A column of a table.
-pub(super) struct Column {
-    name: &'static str,
-    rule: &'static str,
-}
-
-impl Column {
-    /// A column whose cells are aligned left.
-    pub(super) const fn left(name: &'static str) -> Column {
-        Column { name, rule: "---|" }
-    }
-
-    /// A column of numbers.
-    pub(super) const fn right(name: &'static str) -> Column {
-        Column { name, rule: "---:|" }
-    }
-}
-
-/// Writes the head of a table: the first columns, a column of numbers for each library, and the last columns.
-pub(super) fn head<'a>(
-    page: &mut String,
-    first: &'a [Column],
-    libraries: impl Iterator<Item = &'a str>,
-    last: &'a [Column],
-) {
-    let mut rules = String::from("|");
-    page.push('|');
-    let numbers = libraries.map(|name| (name, "---:|"));
-    let fixed = |columns: &'a [Column]| columns.iter().map(|column| (column.name, column.rule));
-    for (name, rule) in fixed(first).chain(numbers).chain(fixed(last)) {
-        let _ = write!(page, " {name} |");
-        rules.push_str(rule);
-    }
-    let _ = writeln!(page, "\n{rules}");
-}
 
 /// The cell that compares Heddle with the best of the other libraries, which it names.
 pub(super) fn ratio(heddle: Option<f64>, best: Option<(&str, f64)>) -> String {
@@ -79,6 +45,7 @@ pub(crate) fn render(results: &Results) -> String {
     );
     versions(&mut page, results);
     targets(&mut page, &results.targets);
+    behind::render(&mut page, &results.measurements);
     figures(&mut page, results);
     failures(&mut page, results);
     left_out(&mut page, results);

@@ -7,6 +7,7 @@ use block_copy::{copy_from_memory, copy_past_caches, copy_whole_lines};
 use heddle_datatype::{Cursor, Datatype};
 use heddle_platform::allocate::filled;
 use heddle_spec::constants as mpi;
+use heddle_transport::Stores;
 use std::ptr::{null, null_mut};
 
 /// No data lies below this address; null and the standard's special addresses do. It is compared with a sign:
@@ -199,6 +200,23 @@ impl Buffer {
         }
     }
 
+    /// Does the same, and stores the data as it is told.
+    #[inline]
+    pub(crate) fn read_as(&self, offset: usize, (to, stores): (*mut u8, Stores), len: usize) {
+        match self.contiguous().filter(|_| stores == Stores::PastCaches) {
+            // SAFETY: the caller gives room for `len` bytes.
+            Some(_) => unsafe { copy_past_caches(self.piece(offset, len), to) },
+            None => self.read(offset, to, len),
+        }
+    }
+
+    /// A part of data that lie in one piece.
+    fn piece(&self, offset: usize, len: usize) -> &[u8] {
+        debug_assert!(offset + len <= self.bytes && self.contiguous().is_some());
+        // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+        unsafe { std::slice::from_raw_parts(self.address.wrapping_add(offset), len) }
+    }
+
     /// A copy of the data.
     ///
     /// # Errors
@@ -226,16 +244,23 @@ impl Buffer {
         self.read(offset, to, len);
     }
 
-    /// Does the same as [`read`](Self::read), for a piece of a large message.
-    pub(crate) fn read_piece(&self, offset: usize, to: *mut u8, len: usize) {
+    /// Does the same as [`copy_part_out`](Self::copy_part_out), and stores the data as it is told.
+    ///
+    /// # Safety
+    /// The same.
+    pub unsafe fn copy_part_out_as(&self, offset: usize, to: (*mut u8, Stores), len: usize) {
+        self.read_as(offset, to, len);
+    }
+
+    /// Does the same as [`read_as`](Self::read_as), for a piece of a large message.
+    pub(crate) fn read_piece(&self, offset: usize, (to, stores): (*mut u8, Stores), len: usize) {
         debug_assert!(offset + len <= self.bytes);
         match self.contiguous() {
-            Some(from) if self.bytes >= BEYOND_CACHES => {
-                // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
-                let piece = unsafe { std::slice::from_raw_parts(from.wrapping_add(offset), len) };
-                // SAFETY: the caller gives room for `len` bytes.
-                unsafe { copy_from_memory(piece, to) };
-            }
+            _ if stores == Stores::PastCaches => self.read_as(offset, (to, stores), len),
+            // SAFETY: the caller gives room for `len` bytes.
+            Some(_) if self.bytes >= BEYOND_CACHES => unsafe {
+                copy_from_memory(self.piece(offset, len), to)
+            },
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
             Some(from) => unsafe { copy_whole_lines(from.wrapping_add(offset), to, len) },
             None => self.read(offset, to, len),

@@ -126,7 +126,9 @@ pub(super) fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer)
             |to| buffer.read(0, to, len),
         )
     } else {
-        ring.send_bulk(Traffic::Eager, header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
+        ring.send_bulk(Traffic::Eager, header, len, &[0; EXTRA_BYTES], |to, stores| {
+            buffer.read_as(0, (to, stores), len)
+        })
     }
 }
 
@@ -136,7 +138,9 @@ pub(super) fn send_stamped(ring: impl RingAccess, header: &Header, buffer: Buffe
     let len = buffer.len();
     if len + wire::STAMP_BYTES > INLINE_BYTES {
         let extra = wire::to_bytes([stamp, 0, 0]);
-        return ring.send_bulk(Traffic::Eager, header, len, &extra, |to| buffer.read(0, to, len));
+        return ring.send_bulk(Traffic::Eager, header, len, &extra, |to, stores| {
+            buffer.read_as(0, (to, stores), len)
+        });
     }
     ring.send_inline(header, wire::STAMP_BYTES + len, |to| {
         // SAFETY: a slot has room for `INLINE_BYTES`, which stamp and data are at most.

@@ -235,7 +235,7 @@ impl<S: Rules> Core<S> {
             while stream.sent < stream.wanted {
                 let len = longest.min(stream.wanted - stream.sent);
                 let (kind, words) = stream.piece(len);
-                let fill = |to: *mut u8| stream.buffer.read_piece(stream.sent, to, len);
+                let fill = |to, stores| stream.buffer.read_piece(stream.sent, (to, stores), len);
                 if !self.send_piece(stream.peer, kind, &wire::to_bytes(words), len, fill) {
                     return true;
                 }

@@ -23,7 +23,7 @@ use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use crate::spread::{may_be_spread, stamp};
 use heddle_model::counters::{self, CountedEvent};
 use heddle_model::{Path, SectionOf};
-use heddle_transport::{EXTRA_BYTES, Envelope, Header, RingAccess, Traffic};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, RingAccess, Stores, Traffic};
 
 impl<S: Rules> Core<S> {
     /// Sends a small message to another process now, without a request, if there is room.
@@ -96,7 +96,7 @@ impl<S: Rules> Core<S> {
         kind: u8,
         extra: &[u8; EXTRA_BYTES],
         len: usize,
-        fill: impl FnOnce(*mut u8),
+        fill: impl FnOnce(*mut u8, Stores),
     ) -> bool {
         let (header, to) = (wire::control(kind), &self.peers.of(peer));
         match S::ring_outside(&to.outside, &to.backlogged) {
@@ -211,7 +211,9 @@ impl<S: Rules> Core<S> {
             // SAFETY: if the message was sent, the in-flight state is not touched.
             unsafe { request::hand_over(id) };
             let sent = S::send_eagerly(ring, outside, |ring| {
-                ring.send_bulk(Traffic::Eager, &header(wire::SYNC), len, &extra, |to| buffer.read(0, to, len))
+                ring.send_bulk(Traffic::Eager, &header(wire::SYNC), len, &extra, |to, stores| {
+                    buffer.read_as(0, (to, stores), len)
+                })
             });
             if sent {
                 return true;

@@ -93,6 +93,9 @@ pub enum CountedEvent {
     /// A copy from or to the memory of a process of this machine was left to that process, since the kernel
     /// has refused it.
     ServedCopy,
+    /// The kernel has copied data of a collective operation from or to the memory of a process of this
+    /// machine.
+    SingleCopy,
     /// The self messages of a communicator were sharded.
     SelfMessagesSharded,
     /// The self messages of a communicator were pinned to its default VNI.
@@ -104,5 +107,5 @@ pub enum CountedEvent {
 }
 
 impl CountedEvent {
-    pub(super) const COUNT: usize = 19;
+    pub(super) const COUNT: usize = 20;
 }

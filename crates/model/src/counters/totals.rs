@@ -97,6 +97,7 @@ impl Totals {
             CountedEvent::RemoteCopy,
             CountedEvent::LeaderCollective,
             CountedEvent::ServedCopy,
+            CountedEvent::SingleCopy,
             CountedEvent::SelfMessagesSharded,
             CountedEvent::SelfMessagesPinned,
             CountedEvent::ChannelSpread,

@@ -131,6 +131,13 @@ pub(super) fn variables() -> Vec<Performance> {
             |totals| totals.events(CountedEvent::ServedCopy),
         ),
         variable(
+            "single_copies",
+            "copies of collective operations' data that the kernel has made from or to the memory of another process of this machine",
+            messages,
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::SingleCopy),
+        ),
+        variable(
             "matching_steps",
             "elements compared to find the receive for a message, or the message for a receive",
             messages,

@@ -91,7 +91,7 @@ fn send(producer: &mut Producer, len: usize) {
     if len <= INLINE_BYTES {
         producer.send_inline(&header(1), len, fill);
     } else {
-        producer.send_bulk(Traffic::Eager, &header(1), len, &[0; EXTRA_BYTES], fill);
+        producer.send_bulk(Traffic::Eager, &header(1), len, &[0; EXTRA_BYTES], |to, _| fill(to));
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) mod tests;
 
 use crate::failure::Peer;
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
+use crate::stores::{StoreChoice, Stores};
 use crate::throttle::Traffic;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint;
@@ -141,6 +142,7 @@ pub struct Producer {
     /// How much of the bulk area has memory.
     reserved: u64,
     peer: Peer,
+    stores: Box<StoreChoice>,
 }
 
 // SAFETY: the pointers lead into a shared mapping that outlives the producer (its `Fabric` is
@@ -162,6 +164,7 @@ impl Producer {
             bulk_limit: reserved,
             reserved,
             peer,
+            stores: Box::default(),
         }
     }
 
@@ -299,8 +302,9 @@ impl Producer {
     }
 
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill`
-    /// writes the payload; `extra` travels in the slot. Returns false, having called nothing, when there is
-    /// no room or the receiver throttles its senders and `traffic` is not of a protocol.
+    /// writes the payload, and learns how to store it; `extra` travels in the slot. Returns false, having
+    /// called nothing, when there is no room or the receiver throttles its senders and `traffic` is not of a
+    /// protocol.
     ///
     /// # Panics
     /// If the payload is longer than that.
@@ -311,13 +315,14 @@ impl Producer {
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
+        fill: impl FnOnce(*mut u8, Stores),
     ) -> bool {
         assert!(len <= self.max_bulk(), "{len} bytes are too many for the bulk area");
         let Some((position, offset)) = self.bulk_room(len as u64) else { return false };
         let Some(begin) = self.whole_slot(traffic) else { return false };
         // SAFETY: invariant 2: offset + len lies inside the bulk area, and the bytes are free.
-        fill(unsafe { self.ring.bulk.add(offset as usize) });
+        let to = unsafe { self.ring.bulk.add(offset as usize) };
+        self.stores.copy(len, |stores| fill(to, stores));
         let cell = self.ring.cell(begin);
         // SAFETY: the slot is free (invariant 1) and we are the only producer.
         unsafe { Cell::write_envelope(cell, header) };

@@ -124,7 +124,7 @@ fn a_drained_ring_has_room_for_every_payload() {
         let memory = ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64);
         let (mut tx, mut rx) = ends(memory);
         for len in mixed_lengths() {
-            let sent = tx.send_bulk(Traffic::Eager, &header(1), len, &[0; EXTRA_BYTES], |_| {});
+            let sent = tx.send_bulk(Traffic::Eager, &header(1), len, &[0; EXTRA_BYTES], |_, _| {});
             assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
             assert!(rx.take(|message| assert_eq!(message.len(), len)));
         }
@@ -137,7 +137,7 @@ fn the_bulk_area_gets_memory_as_far_as_it_is_used() {
     let (mut tx, mut rx) = ends(ring(256, bulk_bytes));
     let mut send = |count: usize| {
         for _ in 0..count {
-            assert!(tx.send_bulk(Traffic::Eager, &header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_| {}));
+            assert!(tx.send_bulk(Traffic::Eager, &header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_, _| {}));
             assert!(rx.take(|_| {}));
         }
         tx.reserved
@@ -154,7 +154,7 @@ fn a_ring_without_memory_fails_before_it_is_touched() {
     let mut memory = ring(8, 4096);
     // Not mapped, like memory that the system refuses.
     memory.bulk = std::ptr::without_provenance_mut(4096);
-    ends(memory).0.send_bulk(Traffic::Eager, &header(1), 100, &[0; EXTRA_BYTES], |_| {
+    ends(memory).0.send_bulk(Traffic::Eager, &header(1), 100, &[0; EXTRA_BYTES], |_, _| {
         unreachable!("nothing is written")
     });
 }
@@ -168,7 +168,7 @@ fn bulk_payloads_never_wrap_or_overlap() {
         let len = (i * 37) % (tx.max_bulk() + 1);
         let extra = [i as u8; EXTRA_BYTES];
         // SAFETY: `fill` gets room for `len` bytes.
-        while !tx.send_bulk(Traffic::Eager, &header(i as i32), len, &extra, |to| unsafe {
+        while !tx.send_bulk(Traffic::Eager, &header(i as i32), len, &extra, |to, _| unsafe {
             to.write_bytes(i as u8, len)
         }) {
             let expected: usize = queue.pop_front().expect("room is found once the ring is drained");
@@ -190,7 +190,7 @@ fn a_throttled_sender_sends_no_eager_message_within_a_lap_and_messages_of_protoc
     let flag = unsafe { &*memory.throttle };
     for len in [0, 8, 40, 100] {
         let eager = |tx: &mut Producer| match len {
-            100 => tx.send_bulk(Traffic::Eager, &header(1), len, &[0; EXTRA_BYTES], |_| {}),
+            100 => tx.send_bulk(Traffic::Eager, &header(1), len, &[0; EXTRA_BYTES], |_, _| {}),
             _ => tx.send_inline(&header(1), len, |_| {}),
         };
         flag.store(1, Ordering::Relaxed);
@@ -200,7 +200,7 @@ fn a_throttled_sender_sends_no_eager_message_within_a_lap_and_messages_of_protoc
         for _ in 0..100 {
             assert!(tx.send_control(&header(2), &[0; EXTRA_BYTES]) && rx.take(|_| {}));
             assert!(
-                tx.send_bulk(Traffic::Protocol, &header(3), 1000, &[0; EXTRA_BYTES], |_| {})
+                tx.send_bulk(Traffic::Protocol, &header(3), 1000, &[0; EXTRA_BYTES], |_, _| {})
                     && rx.take(|_| {})
             );
             assert!(!eager(&mut tx));
@@ -219,7 +219,7 @@ fn a_sender_without_room_for_its_payload_sees_that_its_receiver_throttles() {
     let memory = ring(256, 4 * LONGEST_PAYLOAD as u64);
     let (mut tx, _rx) = ends(memory);
     let send = |tx: &mut Producer| {
-        tx.send_bulk(Traffic::Eager, &header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_| {})
+        tx.send_bulk(Traffic::Eager, &header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_, _| {})
     };
     while send(&mut tx) {}
     assert!(!tx.is_throttled());

@@ -26,20 +26,40 @@ pub(super) fn overlap(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// The operations whose time depends on a size.
-const SIZED: [&str; 12] = [
+/// The operations whose time depends on a size, in their blocking form.
+const SIZED: [&str; 14] = [
     "allreduce",
     "bcast",
     "reduce",
     "allgather",
+    "allgatherv",
     "alltoall",
     "alltoallv",
-    "reduce-scatter",
+    "reduce_scatter",
     "gather",
+    "gatherv",
     "scatter",
+    "scatterv",
     "scan",
+    "exscan",
+];
+
+/// The other forms of some of them.
+const OTHER_FORMS: [&str; 14] = [
     "iallreduce",
-    "persistent-allreduce",
+    "ibcast",
+    "ireduce",
+    "iallgather",
+    "ialltoall",
+    "igather",
+    "iscatter",
+    "persistent_allreduce",
+    "persistent_bcast",
+    "persistent_reduce",
+    "persistent_allgather",
+    "persistent_alltoall",
+    "persistent_gather",
+    "persistent_scatter",
 ];
 
 /// The sizes of the targets.
@@ -68,8 +88,10 @@ pub(super) fn operations(full: bool, cases: &mut Vec<Case>) {
             SIZED.into_iter().filter(|op| full || among_targets(*op)).map(|op| case(ranks, &sizes, op)),
         );
     }
-    if !full {
-        cases.push(case(2, &[8], "persistent-allreduce"));
+    if full {
+        cases.extend(OTHER_FORMS.into_iter().map(|op| case(2, &sizes(full, 2), op)));
+    } else {
+        cases.push(case(2, &[8], "persistent_allreduce"));
     }
     for threads in ONE_AND_THREADS {
         if full || matches!(threads, 1 | 16) {

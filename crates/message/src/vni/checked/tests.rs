@@ -44,7 +44,7 @@ impl Ranks {
                 let extra = bytes.try_into().expect("three words");
                 let traffic = Traffic::Eager;
                 // SAFETY: `fill` gets room for the bytes announced.
-                self.outbox.send_bulk(traffic, header, len, &extra, |to| unsafe { to.write_bytes(1, len) })
+                self.outbox.send_bulk(traffic, header, len, &extra, |to, _| unsafe { to.write_bytes(1, len) })
             }
         }
     }

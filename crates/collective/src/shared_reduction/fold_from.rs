@@ -1,7 +1,5 @@
-//! Computing with the published vectors of all ranks, from the last one down, so that the order of operands
-//! is that of ranks.
+//! Computing with the vectors that ranks have published.
 
-use super::pieces::Piece;
 use crate::blackboard::Source;
 use crate::conversation::{Conversation, OnBlackboard};
 use crate::data::{Elements, Reduction};
@@ -30,18 +28,6 @@ impl<'a> FoldFrom<'a> {
         Ok(FoldFrom { reduction, room })
     }
 
-    /// For exposed vectors, of which at most `count` elements are copied at a time.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(crate) fn exposed(
-        talk: &mut Conversation<'_>,
-        reduction: &'a Reduction<'a>,
-        count: i64,
-    ) -> Result<FoldFrom<'a>> {
-        Ok(FoldFrom { reduction, room: Some(talk.vector(reduction, count)?) })
-    }
-
     /// Computes `result = published OP operands` on `count` elements.
     #[inline(always)]
     pub(crate) fn fold(
@@ -62,22 +48,30 @@ impl<'a> FoldFrom<'a> {
             }
         }
     }
-}
 
-/// The result becomes the piece of all vectors that were published in a round, of `whole` bytes each.
-#[inline(always)]
-pub(crate) fn fold_all(
-    talk: &mut OnBlackboard<'_, '_>,
-    from: &FoldFrom<'_>,
-    round: u32,
-    piece: Piece,
-    whole: usize,
-    result: Elements<'_>,
-) {
-    let source = |rank| Source { round, rank, whole, offset: piece.offset };
-    let last = talk.size() - 1;
-    talk.fetch(source(last), result.buffer(piece.count));
-    for rank in (0..last).rev() {
-        from.fold(talk, source(rank), (result, result), piece.count);
+    /// The result becomes what all vectors of `count` elements give together that were published whole in a
+    /// round, on all ranks in the same order: floating-point numbers are the same everywhere then. `own` is
+    /// what this rank has published.
+    #[inline(always)]
+    pub(crate) fn fold_all(
+        &self,
+        talk: &mut OnBlackboard<'_, '_>,
+        source: impl Fn(usize) -> Source,
+        (own, result): (Elements<'_>, Elements<'_>),
+        count: i64,
+    ) {
+        let (rank, last) = (talk.rank(), talk.size() - 1);
+        // Which of the first two comes first makes no difference to an operator that commutes.
+        let own_comes_first = rank == last || self.reduction.commutes() && rank + 1 == last;
+        let mut operands = own;
+        if !own_comes_first {
+            talk.fetch(source(last), result.buffer(count));
+            operands = result;
+        }
+        let first = if own_comes_first { rank } else { last };
+        for other in (0..=last).rev().filter(|&other| other != first) {
+            self.fold(talk, source(other), (operands, result), count);
+            operands = result;
+        }
     }
 }
