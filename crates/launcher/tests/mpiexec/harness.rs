@@ -170,8 +170,8 @@ impl Running {
                 None => pause(),
             }
         };
-        if status.signal() == Some(Signal::SIGKILL as i32) {
-            // The guardian needs a moment.
+        if status.signal().is_some() {
+            // The launcher has not waited for its ranks, and the guardian needs a moment.
             eventually("the end of a killed launcher's job", || {
                 marked(&self.mark).is_empty() && guardians_of(self.pid()).is_empty()
             });
