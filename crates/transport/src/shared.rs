@@ -247,6 +247,18 @@ mod tests {
     }
 
     #[test]
+    fn long_payloads_are_stored_as_is_quicker() {
+        let (producer, mut consumer) = ends(ring(256, 4 << 16));
+        let mut tried = Vec::new();
+        for number in 0..32 {
+            let fill = |_: *mut u8, stores| tried.extend((stores == Stores::PastCaches).then_some(number));
+            assert!(producer.send_bulk(&header(1), 4096, &[0; EXTRA_BYTES], fill, &AtomicBool::default()));
+            assert!(consumer.take(|_| {}));
+        }
+        assert_eq!(tried, [30, 31], "the first trial");
+    }
+
+    #[test]
     fn a_sender_stopped_in_the_middle_delays_no_other_sender() {
         let (producer, mut consumer) = ends(ring(8, 4096));
         let (begun, go_on) = (Barrier::new(2), Barrier::new(2));

@@ -96,7 +96,7 @@ impl StoreChoice {
         }
     }
 
-    /// What a copy takes; 0 if that is not known.
+    /// The ticks per KiB of a copy; 0 if they are not known.
     fn cost(&self, stores: Stores) -> u64 {
         let costs = self.costs[stores as usize].load(Ordering::Relaxed);
         (costs >> 32).min(costs & u64::from(u32::MAX))

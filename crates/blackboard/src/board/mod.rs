@@ -47,7 +47,7 @@ pub struct Blackboard {
     /// If this process has allocated it.
     _allocated: Option<Allocated>,
     pages: [Pages; KINDS_OF_PAGES],
-    /// Those of the lanes that were taken, if something is published on them.
+    /// Those of each lane that was taken.
     lane_pages: [OnceLock<Pages>; LANES],
     lanes: [Lane; 1 + LANES],
     /// How data are stored on pages.

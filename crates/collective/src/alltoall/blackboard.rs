@@ -1,5 +1,5 @@
 //! All-to-all on the blackboard: each rank offers all its blocks, and copies its own from each of the others.
-//! Long blocks are published one after the other, in parts, each for the rank that copies it.
+//! Two ranks exchange long blocks in parts.
 
 use crate::basic::{InParts, Offer, OfferedBlocks, publish_and_read};
 use crate::blackboard::Source;
@@ -40,36 +40,29 @@ pub(super) fn alltoall(
     Ok(())
 }
 
-/// With long blocks of one size. `send` is `None` if the blocks that arrive replace those that leave, which
-/// is possible for two ranks only. Returns false if there would be too many parts; then nothing has
-/// happened.
-pub(super) fn block_by_block(
+/// Of two ranks, with long blocks of one size. `send` is `None` if the blocks that arrive replace those that
+/// leave. Returns false if there would be too many parts; then nothing has happened.
+pub(super) fn of_two_in_parts(
     talk: &mut Conversation<'_>,
     send: Option<&Part<'_>>,
     receive: &Part<'_>,
     limits: Limits,
 ) -> bool {
-    let (own, size, len) = (talk.rank(), talk.size(), receive.len());
+    debug_assert_eq!(talk.size(), 2);
+    let (own, other, len) = (talk.rank(), 1 - talk.rank(), receive.len());
     let Some(parts) = InParts::new(len, limits) else { return false };
-    let distances = (size - 1) as u32;
-    let rounds = distances * parts.number();
-    let place = |round: u32| ((round % distances) as usize + 1, parts.span(round / distances));
-    let talk = &mut talk.take_rounds(rounds);
+    let (leaves, arrives) = (send.unwrap_or(receive).block(other), receive.block(other));
+    let talk = &mut talk.take_rounds(parts.number());
     publish_and_read(
         talk,
-        rounds,
-        |talk, round| {
-            let (distance, span) = place(round);
-            let to = (own + distance) % size;
-            talk.publish_part(round, (send.unwrap_or(receive).block(to), span), Some(to));
-        },
+        parts.number(),
+        |talk, round| talk.publish_part(round, (leaves, parts.span(round)), Some(other)),
         |talk, round| {
             if let Some(send) = send.filter(|_| round == 0) {
                 talk.copy(&send.block(own), &receive.block(own));
             }
-            let (distance, span) = place(round);
-            let rank = (own + size - distance) % size;
-            talk.fetch_part(Source { round, rank, whole: len, offset: 0 }, (receive.block(rank), span));
+            let source = Source { round, rank: other, whole: len, offset: 0 };
+            talk.fetch_part(source, (arrives, parts.span(round)));
         },
     );
     true

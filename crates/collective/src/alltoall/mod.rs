@@ -33,7 +33,7 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
         if !is_short
             && size == 2
             && len <= choices.alltoall_parts_bytes
-            && blackboard::block_by_block(talk, send.as_ref(), &receive, limits)
+            && blackboard::of_two_in_parts(talk, send.as_ref(), &receive, limits)
         {
             return Ok(());
         }

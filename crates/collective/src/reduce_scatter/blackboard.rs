@@ -55,7 +55,7 @@ fn in_chunks(
             talk.publish(round, vector.operands.at(needed.first).buffer(needed.count), None);
         }
         if let Some(piece) = chunks.part_of(round, block.clone()) {
-            // What another rank publishes of this chunk has the piece in it.
+            // Each other rank publishes the piece, among others of this chunk.
             let source = |rank| piece.among(needed_from(rank, round).unwrap_or(piece), round, rank);
             let to = result.at(piece.first - block.start);
             own.fold_with_others(talk, &from, source, piece.first, (to, piece.count));

@@ -2,7 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `fold_from.rs` | computing with a published vector |
+//! | `fold_from.rs` | computing with published vectors |
 //! | `own.rs` | computing with this rank's vector where it is, and with those of the others |
 //! | `pieces.rs` | long vectors in chunks, chunks in pieces, and the order of their rounds |
 //! | `in_pieces.rs` | long vectors of which all ranks compute pieces |

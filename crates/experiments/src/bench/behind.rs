@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::columns::{Column, head};
+use super::columns::{Column, KEY, head, key_cells};
 use super::figures::smaller_is_better;
 use super::library::{HEDDLE, Library};
 use super::record::{Key, Measurement};
@@ -96,33 +96,16 @@ pub(super) fn render(page: &mut String, measurements: &[Measurement]) {
     if behind.is_empty() {
         return;
     }
-    head(
-        page,
-        &[
-            Column::left("subject"),
-            Column::left("level"),
-            Column::left("op"),
-            Column::left("comms"),
-            Column::left("beside"),
-            Column::right("ranks"),
-            Column::right("threads"),
-            Column::right("bytes"),
-            Column::left("other"),
-            Column::right("speed"),
-            Column::right("interval"),
-            Column::right("probe ns"),
-        ],
-        std::iter::empty(),
-        &[],
-    );
+    let first = [&[Column::left("subject")][..], &KEY].concat();
+    let last =
+        [Column::left("other"), Column::right("speed"), Column::right("interval"), Column::right("probe ns")];
+    head(page, &first, std::iter::empty(), &last);
     for Behind { key, peer, speed, interval: (low, high), probe_ns } in behind {
-        let Key { bench, op, level, comms, ranks, threads, size, beside } = key;
+        let (cells, probe) = (key_cells(key), shown(probe_ns));
         let _ = writeln!(
             page,
-            "| {bench} | {level} | {op} | {comms} | {} | {ranks} | {threads} | {size} | {peer} | {speed:.2} | {low:.2} to \
-             {high:.2} | {} |",
-            beside.name(),
-            shown(probe_ns)
+            "| {} | {cells} | {peer} | {speed:.2} | {low:.2} to {high:.2} | {probe} |",
+            key.bench
         );
     }
     page.push('\n');

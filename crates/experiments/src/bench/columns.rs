@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::record::Key;
+
 /// A column of a table.
+#[derive(Clone, Copy)]
 pub(super) struct Column {
     name: &'static str,
     rule: &'static str,
@@ -18,6 +21,23 @@ impl Column {
     pub(super) const fn right(name: &'static str) -> Column {
         Column { name, rule: "---:|" }
     }
+}
+
+/// The columns of a subject's key.
+pub(super) const KEY: [Column; 7] = [
+    Column::left("level"),
+    Column::left("op"),
+    Column::left("comms"),
+    Column::left("beside"),
+    Column::right("ranks"),
+    Column::right("threads"),
+    Column::right("bytes"),
+];
+
+/// Its cells.
+pub(super) fn key_cells(key: &Key) -> String {
+    let Key { level, op, comms, beside, ranks, threads, size, bench: _ } = key;
+    format!("{level} | {op} | {comms} | {} | {ranks} | {threads} | {size}", beside.name())
 }
 
 /// Writes the head of a table: the first columns, a column of numbers for each library, and the last columns.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::behind;
 use super::case::Beside;
-use super::columns::{Column, head};
+use super::columns::{Column, KEY, head, key_cells};
 use super::figures::{best_peer, smaller_is_better};
 use super::library::HEDDLE;
 use super::record::{Figure, Results, Row};
@@ -103,15 +103,7 @@ fn figures(page: &mut String, results: &Results) {
         let _ = writeln!(page, "## {} ({unit}, {better} is better)\n", rows[0].key.bench);
         head(
             page,
-            &[
-                Column::left("level"),
-                Column::left("op"),
-                Column::left("comms"),
-                Column::left("beside"),
-                Column::right("ranks"),
-                Column::right("threads"),
-                Column::right("bytes"),
-            ],
+            &KEY,
             results.libraries.iter().map(|library| library.name.as_str()),
             &[Column::right("Heddle / best peer"), Column::right("probe ns")],
         );
@@ -171,17 +163,7 @@ fn further(page: &mut String, results: &Results, rows: &[&Row]) {
 
 fn one_row(page: &mut String, results: &Results, row: &Row) {
     let key = &row.key;
-    let _ = write!(
-        page,
-        "| {} | {} | {} | {} | {} | {} | {} |",
-        key.level,
-        key.op,
-        key.comms,
-        key.beside.name(),
-        key.ranks,
-        key.threads,
-        key.size
-    );
+    let _ = write!(page, "| {} |", key_cells(key));
     for library in &results.libraries {
         let shown = row.figures.get(&library.name).map_or("-".to_owned(), |figure| cell(figure, key.threads));
         let _ = write!(page, " {shown} |");

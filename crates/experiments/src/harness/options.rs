@@ -23,7 +23,7 @@ const MOST_SIZES: usize = 32;
 ///
 /// # Errors
 ///
-/// What they may be, if the text is none.
+/// A sentence about sizes, if the text has none.
 pub(crate) fn sizes(text: &str) -> Result<Sizes, String> {
     let all = match text.split_once("..") {
         Some((low, high)) => {
@@ -40,13 +40,10 @@ pub(crate) fn sizes(text: &str) -> Result<Sizes, String> {
 
 /// Reads a number of bytes, with `K` or `M` of as many KiB or MiB.
 fn size(text: &str) -> Result<u64, String> {
-    let (number, shift) = match text.strip_suffix(['K', 'k']) {
-        Some(number) => (number, 10),
-        None => {
-            (text.strip_suffix(['M', 'm']).unwrap_or(text), if text.ends_with(['M', 'm']) { 20 } else { 0 })
-        }
-    };
-    let bytes = number.parse().ok().and_then(|number: u64| number.checked_mul(1 << shift));
+    let units = [(['K', 'k'], 1 << 10), (['M', 'm'], 1 << 20)];
+    let with_unit = units.iter().find_map(|&(unit, bytes)| Some((text.strip_suffix(unit)?, bytes)));
+    let (number, unit) = with_unit.unwrap_or((text, 1));
+    let bytes = number.parse().ok().and_then(|number: u64| number.checked_mul(unit));
     bytes.ok_or_else(|| format!("a size is a number of bytes, KiB (4K) or MiB (16M), not \"{text}\""))
 }
 

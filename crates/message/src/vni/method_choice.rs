@@ -12,7 +12,7 @@
 //! | yes, 256 KiB | 10 to 12 | 16 to 21 | 23 to 25 | |
 //! | yes, 1 MiB | 6 to 20 | 12 to 22 | 18 to 24 | 22 to 25 |
 //! | yes, 4 MiB | 4 to 9 | 7 to 11 | 7 to 17 | 12 to 19 |
-//! | no | 4 to 12 | | 2 to 4 | 2.3 |
+//! | no; the sender stores through its caches | 4 to 12 | | 2 to 4 | 2.3 |
 //!
 //! A sender that computes does not stream at all. So each receiver measures the methods for each sender,
 //! takes the best one, and tries the others now and then. Only messages of at least [`CACHE_BYTES`]
