@@ -43,7 +43,8 @@ impl Geometry {
     /// The sizes for a job. A bulk area larger than a core's private cache is better: lines that have left it
     /// for the shared one are written sooner than lines that must be taken back from the other core (8 KiB
     /// messages on 1 MiB of cache a core: 8 GB/s with 256 KiB, 11 with 1 MiB, 20 with 2 MiB). With many ranks
-    /// it is less, so that a process that talks to all others keeps its share of shared memory small.
+    /// both areas are smaller, so that a process that talks to all others keeps its share of shared memory
+    /// small: the slots of a ring have their pages from its first message on.
     ///
     /// # Panics
     /// If the rings would not take a payload of [`LONGEST_PAYLOAD`] bytes.
@@ -52,7 +53,8 @@ impl Geometry {
             0..=4 => (256, 2 << 20),
             5..=8 => (256, 1 << 20),
             9..=64 => (256, 256 << 10),
-            _ => (256, 128 << 10),
+            65..=256 => (128, 128 << 10),
+            _ => (64, 128 << 10),
         };
         let geometry = Geometry { ranks, vnis, slots, bulk_bytes };
         geometry.check();

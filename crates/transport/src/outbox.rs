@@ -42,7 +42,7 @@ pub struct Outbox {
     connection: Option<RingConnection<Producer>>,
     /// Present if the peer is on another machine; then there is never a connection.
     remote: Option<Remote>,
-    fabric: Fabric,
+    fabric: Arc<Fabric>,
     vni: usize,
     peer: usize,
 }
@@ -110,9 +110,9 @@ fn send_remote(remote: Option<&Remote>, send: impl FnOnce(&Remote) -> bool) -> b
 
 impl Outbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process.
-    pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> Outbox {
+    pub fn new(fabric: &Arc<Fabric>, vni: usize, peer: usize) -> Outbox {
         let remote = Remote::of(fabric, vni, peer);
-        Outbox { connection: None, remote, fabric: fabric.clone(), vni, peer }
+        Outbox { connection: None, remote, fabric: Arc::clone(fabric), vni, peer }
     }
 
     /// The connection to the peer, if the peer has started.
@@ -214,17 +214,17 @@ pub struct SharedOutbox {
     /// True if it is open. Relaxed: a thread that reads an old value still loads the
     /// connection, and the flag is a hint.
     open: AtomicBool,
-    fabric: Fabric,
+    fabric: Arc<Fabric>,
     vni: usize,
     peer: usize,
 }
 
 impl SharedOutbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process, of either kind.
-    pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> SharedOutbox {
+    pub fn new(fabric: &Arc<Fabric>, vni: usize, peer: usize) -> SharedOutbox {
         let (connection, open) = (OnceLock::new(), AtomicBool::new(false));
         let remote = Remote::of(fabric, vni, peer);
-        SharedOutbox { connection, remote, open, fabric: fabric.clone(), vni, peer }
+        SharedOutbox { connection, remote, open, fabric: Arc::clone(fabric), vni, peer }
     }
 
     /// Returns true if it is open.

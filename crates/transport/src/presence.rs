@@ -17,9 +17,9 @@
 //! 2. Both ends read the other's state before they use a ring: the sender before it announces itself, the
 //!    receiver when it sees the announcement. So if one of two processes needs fences, the other fences from
 //!    before their first message on.
-//! 3. A sender that sleeps because its receiver is absent is woken: the new process writes its state,
-//!    passes a full fence and rings all doorbells; a sleeper announces itself, passes a full fence and
-//!    reads the state once more.
+//! 3. A sender that sleeps because its receiver is absent is woken: the sender says that it awaits the receiver,
+//!    passes a full fence and reads the state once more; the new process writes its state, passes a full fence,
+//!    and rings the doorbells of those who await it. (Of all, each start would wake all processes that sleep.)
 
 use crate::single_copy::Identity;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -59,12 +59,19 @@ pub(crate) struct Presence {
     threads: AtomicU32,
     /// A digest of the set of cores on which it may run; 0 before the process has said so.
     cores: AtomicU64,
+    /// The processes that were absent when this one had a message for them: a bit for each ([`bit_of`]).
+    awaited: AtomicU64,
+}
+
+/// The bit of the process with this number, which it shares with others in a large job.
+fn bit_of(index: usize) -> u64 {
+    1 << (index % 64)
 }
 
 const _: () = assert!(size_of::<Presence>() == 64);
 
 impl Presence {
-    /// Announces that the process has started. The caller rings all doorbells afterwards.
+    /// Announces that the process has started. The caller then wakes those who [await](Self::awaits) it.
     pub(crate) fn enter(&self, need: Need, identity: Identity) {
         self.pid.store(identity.pid, Ordering::Relaxed);
         self.cookie_address.store(identity.address, Ordering::Relaxed);
@@ -73,8 +80,21 @@ impl Presence {
         // Release: a peer that reads the state also sees the identity and the memory that
         // the process has reserved.
         self.state.store(state, Ordering::Release);
-        // Invariant 3: partner of the fence in `barrier::heavy` of a sleeper.
+        // Invariant 3: partner of the fence in `await_other`.
         fence(Ordering::SeqCst);
+    }
+
+    /// Says that this process awaits the one with this number, whose presence it reads afterwards.
+    pub(crate) fn await_other(&self, index: usize) {
+        self.awaited.fetch_or(bit_of(index), Ordering::Relaxed);
+        // Invariant 3: partner of the fence in `enter`.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Returns true if this process may await the one with this number, which has [entered](Self::enter).
+    pub(crate) fn awaits(&self, index: usize) -> bool {
+        // Relaxed: after the fence in `enter`.
+        self.awaited.load(Ordering::Relaxed) & bit_of(index) != 0
     }
 
     /// Says that the process takes messages of one VNI that are spread over others.

@@ -3,14 +3,15 @@
 
 use heddle_bootstrap::JobControl;
 use heddle_transport::{Envelope, Fabric, Header, Inbox, Outbox, RingAccess};
+use std::sync::Arc;
 
 /// The ranks of a new job, which propose these numbers of VNIs.
-fn attach<const N: usize>(vnis: [usize; N]) -> [Fabric; N] {
+fn attach<const N: usize>(vnis: [usize; N]) -> [Arc<Fabric>; N] {
     let job = JobControl::create(N as u32).expect("the memory of a job");
     let mut ranks = 0..;
     vnis.map(|vnis| {
         let world = job.world_of(ranks.next().expect("a rank")).expect("the job is there");
-        Fabric::attach(&world, vnis).expect("a segment")
+        Arc::new(Fabric::attach(&world, vnis).expect("a segment"))
     })
 }
 
@@ -30,7 +31,7 @@ fn poll(inbox: &mut Inbox, budget: usize) -> Vec<usize> {
 #[test]
 fn the_number_of_vnis_is_that_of_the_first_rank() {
     let fabrics = attach([2, 5, 1]);
-    assert_eq!(fabrics.each_ref().map(Fabric::vnis), [2; 3]);
+    assert_eq!(fabrics.each_ref().map(|fabric| fabric.vnis()), [2; 3]);
     for vni in 0..2 {
         assert!(send(&mut Outbox::new(&fabrics[1], vni, 2), 0));
         assert_eq!(poll(&mut Inbox::new(&fabrics[2], vni), 9), [1]);

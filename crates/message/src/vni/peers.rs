@@ -2,11 +2,11 @@
 //!
 //! | ranks | kept |
 //! |---|---|
-//! | of this machine, if their numbers follow one another | in an array, made with the VNI |
+//! | of this machine, if their numbers follow one another and they are few | in an array, made with the VNI |
 //! | all others | in pages, each made when one of its ranks is first sent to |
 //!
 //! So a process of a large job holds what its own machine and its own peers need: an empty page has 8 bytes
-//! for 16 ranks.
+//! for 16 ranks. With an array of all 1,000 ranks of a machine, a fifth of the start was the making of arrays.
 
 use super::channel::{Channel, Peer};
 use super::ring_access::Rules;
@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 /// The number of peers that are made together.
 const PAGE: usize = 16;
+
+/// How many ranks of this machine have the array at most.
+const NEAR: usize = 64;
 
 type Page<S> = [Peer<S>; PAGE];
 
@@ -36,15 +39,15 @@ pub(crate) struct Peers<S: Rules> {
 /// Makes sending sides.
 #[derive(Debug)]
 struct Maker {
-    fabric: Fabric,
+    fabric: Arc<Fabric>,
     vni: usize,
     sections: Arc<Sections>,
 }
 
 impl<S: Rules> Peers<S> {
     pub(crate) fn new(fabric: &Fabric, vni: usize, sections: &Arc<Sections>) -> Peers<S> {
-        let maker = Maker { fabric: fabric.clone(), vni, sections: Arc::clone(sections) };
-        let near = fabric.local_ranks().range().unwrap_or_default();
+        let maker = Maker { fabric: Arc::new(fabric.clone()), vni, sections: Arc::clone(sections) };
+        let near = fabric.local_ranks().range().filter(|ranks| ranks.len() <= NEAR).unwrap_or_default();
         let near = near.start as usize..near.end as usize;
         let pages = if near.len() == fabric.size() { 0 } else { fabric.size().div_ceil(PAGE) };
         Peers {

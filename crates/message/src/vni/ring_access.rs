@@ -23,6 +23,7 @@ use heddle_model::{LockFree, Parted, Sectioning, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{Fabric, Outbox, RingAccess, SharedOutbox};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A sectioning that says whether its rings are in the critical section of their channel.
 pub(crate) trait Rules: Sectioning {
@@ -34,7 +35,7 @@ pub(crate) trait Rules: Sectioning {
     type RingAccess<'a>: RingAccess;
 
     /// The ring of a VNI to a peer.
-    fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Self::Inside, Self::Outside);
+    fn ring(fabric: &Arc<Fabric>, vni: usize, peer: usize) -> (Self::Inside, Self::Outside);
 
     /// Sends an eager message by `send`, for a thread in the channel's critical section. Returns false and
     /// does nothing if there is no room or the receiver throttles its senders.
@@ -77,7 +78,7 @@ macro_rules! ring_inside {
             type Outside = ();
             type RingAccess<'a> = &'a mut Outbox;
 
-            fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Outbox, ()) {
+            fn ring(fabric: &Arc<Fabric>, vni: usize, peer: usize) -> (Outbox, ()) {
                 (Outbox::new(fabric, vni, peer), ())
             }
 
@@ -114,7 +115,7 @@ impl Rules for LockFree {
     type Outside = SharedOutbox;
     type RingAccess<'a> = &'a SharedOutbox;
 
-    fn ring(fabric: &Fabric, vni: usize, peer: usize) -> ((), SharedOutbox) {
+    fn ring(fabric: &Arc<Fabric>, vni: usize, peer: usize) -> ((), SharedOutbox) {
         ((), SharedOutbox::new(fabric, vni, peer))
     }
 

@@ -166,7 +166,8 @@ impl Fabric {
         };
         fabric.reserve_areas().map_err(|source| TransportError::Reserve { source })?;
         fabric.presence(local_rank).enter(need, Identity::of_this_process());
-        for index in (0..fabric.local.len()).filter(|&index| index != local_rank) {
+        let awaits = |index: usize| index != local_rank && fabric.presence(index).awaits(local_rank);
+        for index in (0..fabric.local.len()).filter(|&index| awaits(index)) {
             // SAFETY: the doorbell lies in the mapping, which lives as long as `fabric`.
             unsafe { &*fabric.doorbell(index) }.ring(Scope::Machine);
         }
@@ -385,10 +386,19 @@ impl Fabric {
         Peer { rank, fail: self.fail }
     }
 
+    /// Returns true if a message may be sent to the local rank with this number. If that has not started, it
+    /// wakes this process when it does.
+    fn meet(&self, index: usize) -> bool {
+        self.presence(index).meet() || {
+            self.presence(self.local_rank).await_other(index);
+            self.presence(index).meet()
+        }
+    }
+
     /// The ring to a peer. Announces this process to the peer.
     fn open(&self, peer: usize, vni: usize) -> Option<RingMemory> {
         let index = self.local.index_of(peer as u32)?;
-        let shared = self.shared.as_ref().filter(|_| self.presence(index).meet())?;
+        let shared = self.shared.as_ref().filter(|_| self.meet(index))?;
         let base = shared.mapping.as_ptr();
         // SAFETY: the mapping is live.
         let announced = unsafe { shared.geometry.connections(base, index, vni) };
@@ -474,9 +484,9 @@ mod tests {
         JobControl::create(size).expect("the memory of a job")
     }
 
-    fn attach(job: &JobControl, rank: u32, need: Need) -> Fabric {
+    fn attach(job: &JobControl, rank: u32, need: Need) -> Arc<Fabric> {
         let world = job.world_of(rank).expect("the job is there");
-        Fabric::attach_with(&world, 1, need).expect("a segment")
+        Arc::new(Fabric::attach_with(&world, 1, need).expect("a segment"))
     }
 
     fn send(outbox: &mut Outbox, tag: i32) -> bool {
@@ -515,6 +525,16 @@ mod tests {
         let said =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success() && said.contains("1 passed"), "{test}:\n{said}");
+    }
+
+    #[test]
+    fn a_start_wakes_nobody_who_does_not_wait_for_it() {
+        let job = job(3);
+        let first = attach(&job, 0, Need::Nothing);
+        assert!(!send(&mut Outbox::new(&first, 0, 1), 0));
+        let ticket = first.own_doorbell().prepare(Scope::Machine);
+        let _third = attach(&job, 2, Need::Nothing);
+        assert!(!ticket.park(Some(Duration::ZERO)), "the third has rung");
     }
 
     #[test]

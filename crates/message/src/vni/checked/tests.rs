@@ -6,6 +6,7 @@ use crate::vni::tests::ranks::{self, models, ranks};
 use heddle_transport::{Envelope, Fabric, Header, Outbox, RingAccess, Traffic};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 const ANSWERS: [u8; 6] = [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN, wire::WITHDRAWN];
 
@@ -23,7 +24,7 @@ struct Ranks {
 impl Ranks {
     fn new(model: &heddle_model::Model) -> Ranks {
         let [(liar, _), (fabric, reader)] = ranks(model);
-        Ranks { outbox: Outbox::new(&liar, 0, 1), liar, reader, fabric }
+        Ranks { outbox: Outbox::new(&Arc::new(liar.clone()), 0, 1), liar, reader, fabric }
     }
 
     /// Sends a message of a protocol with these words, or with a payload and the words beside it.
