@@ -7,6 +7,7 @@
 use heddle_model::counters::{each_thread_has_core, share_cores};
 use heddle_platform::atomic::{AtomicU8, Ordering};
 use heddle_platform::background::allowed_cores;
+use heddle_platform::thread;
 use heddle_transport::Fabric;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -58,6 +59,7 @@ impl Cores {
     #[cold]
     fn look(&self, fabric: &Fabric) -> bool {
         let (processes, have_all_said) = fabric.processes_on(self.digest);
+        thread::set_processes_per_core(processes.div_ceil(self.count.max(1)));
         let has = processes <= self.count;
         if has || have_all_said {
             self.is_one_each.store(if has { YES } else { NO }, Ordering::Relaxed);
@@ -83,23 +85,24 @@ mod tests {
         Cores { count: 1, digest, is_one_each: AtomicU8::new(UNKNOWN) }
     }
 
+    /// One test, since the number of processes per core is that of the whole process.
     #[test]
-    fn processes_that_are_bound_to_a_core_each_have_one_each() {
+    fn processes_that_are_bound_to_a_core_have_one_each_unless_it_is_the_same() {
         let [mine, other] = fabrics();
         let cores = one_core(3);
         mine.share_cores(3, 1);
         assert!(!cores.are_one_each(&mine), "the other one may be bound to the same");
+        assert_eq!(thread::processes_per_core(), 2);
         other.share_cores(5, 4);
         assert!(cores.are_one_each(&mine));
-    }
+        assert_eq!(thread::processes_per_core(), 1);
 
-    #[test]
-    fn processes_that_are_bound_to_one_core_have_none_each() {
         let [mine, other] = fabrics();
         let cores = one_core(3);
         mine.share_cores(3, 1);
         other.share_cores(3, 1);
         assert!(!cores.are_one_each(&mine));
+        assert_eq!(thread::processes_per_core(), 2);
         assert_eq!(cores.is_one_each.load(Ordering::Relaxed), NO, "nobody has to ask again");
         assert!(Cores { count: 2, ..one_core(3) }.are_one_each(&mine));
     }
