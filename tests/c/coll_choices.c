@@ -21,7 +21,7 @@
 // settings points: HEDDLE_REDUCE_RABENSEIFNER_BYTES=256 HEDDLE_ALLREDUCE_RABENSEIFNER_BYTES=256
 // settings points: HEDDLE_REDUCE_SCATTER_PAIRWISE_BYTES=2048
 // settings parts: HEDDLE_BCAST_PARTS_BYTES=160000 HEDDLE_ALLTOALL_PARTS_BYTES=160000
-// settings parts: HEDDLE_ALLGATHER_EXPOSED_BYTES=160000
+// settings parts: HEDDLE_ALLGATHER_EXPOSED_BYTES=160000 HEDDLE_SCATTER_EXPOSED_BYTES=160000
 // settings pieces: HEDDLE_REDUCE_PIECES_BYTES=2047 HEDDLE_ALLREDUCE_PIECES_BYTES=2047
 // heddle: only
 #define _GNU_SOURCE
@@ -305,6 +305,8 @@ static void parts(void) {
     expect_exposed(two, IN_PARTS - 1, false);
     expect_exposed(two, IN_PARTS, can_expose);
     CHECK_OK(MPI_Comm_free(&two));
+    expect(SCATTER, IN_PARTS - 1, messages(7));
+    expect(SCATTER, IN_PARTS, messages(can_expose ? 0 : 7));
 }
 
 static void pieces(MPI_Op op) {

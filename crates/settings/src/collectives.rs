@@ -152,6 +152,14 @@ heddle_model::settings! {
             default: 2048,
             common: true,
         }
+        scatter_exposed_bytes: usize {
+            variable: "HEDDLE_SCATTER_EXPOSED_BYTES",
+            class: Tuning,
+            meaning: "MPI_Scatter of three processes and more on the blackboard: blocks from this many bytes on are copied from where they are, by the kernel, if all of them do not fit there; shorter ones go by messages",
+            values: SWITCH_POINTS,
+            default: 32768,
+            common: true,
+        }
         allgather_leaders_bytes: usize {
             variable: "HEDDLE_ALLGATHER_LEADERS_BYTES",
             class: Tuning,

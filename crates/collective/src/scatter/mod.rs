@@ -45,9 +45,12 @@ pub fn scatter(
     let receive = receive.map(|part| part.buffer());
     let whole = block_len * published(circle.root, talk.size()).len();
     let choices = choices();
-    if talk.limits(choices.scatter).is_some_and(|limits| whole <= limits.bytes) {
-        blackboard::scatter(talk, send, (receive, block_len), circle.root);
-        return Ok(());
+    // Of two ranks, messages are quicker: both copy a long block, each a half or a stage.
+    let is_long = talk.size() > 2 && block_len >= choices.scatter_exposed_bytes;
+    let exposes = is_long || choices.scatter == Algorithm::Blackboard;
+    let fits = |limits: &Limits| whole <= limits.bytes || exposes && limits.takes(whole);
+    if let Some(limits) = talk.limits(choices.scatter).filter(fits) {
+        return blackboard::scatter(talk, send, (receive, block_len), (circle.root, limits));
     }
     let by_tree = match choices.scatter {
         Algorithm::Linear => false,
