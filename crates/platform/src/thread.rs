@@ -18,8 +18,8 @@ const BUSY_NS: u64 = 250_000;
 
 static PROCESSES_PER_CORE: AtomicU32 = AtomicU32::new(1);
 
-/// Says how many processes share each core and wait for each other, so that a row of them that are busy is not
-/// taken for a thread that computes. (Sixteen processes on two cores that were, slept at each step of an
+/// Says how many processes share each core and wait for each other, so that a row of them that are busy is
+/// not taken for a thread that computes. (Sixteen processes on two cores that were, slept at each step of an
 /// allreduce of 1 MiB, which took 32 ms instead of 4.5.)
 pub fn set_processes_per_core(count: u32) {
     // Relaxed, here and below: a hint.

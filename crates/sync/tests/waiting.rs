@@ -50,6 +50,9 @@ fn where_yields_are_dear_it_sleeps_without_one() {
     let start = Native::now_ns();
     assert_eq!(dear_yields(|| assert!(turns_until_park(&mut Waiter::new(&policy, 1)) > 0)), 0);
     assert!(Native::now_ns() - start >= 19_000, "the spin was cut short");
+    let start = Native::now_ns();
+    assert!(turns_until_park(&mut Waiter::new(&policy, 1).sleeping_early()) > 0);
+    assert!(Native::now_ns() - start >= 19_000, "the spin was cut short");
     let goes_on = WaitPolicy { park: false, ..policy };
     let yields = dear_yields(|| {
         let mut waiter = Waiter::<Watched>::new(&goes_on, 1);

@@ -17,9 +17,10 @@
 //! 2. Both ends read the other's state before they use a ring: the sender before it announces itself, the
 //!    receiver when it sees the announcement. So if one of two processes needs fences, the other fences from
 //!    before their first message on.
-//! 3. A sender that sleeps because its receiver is absent is woken: the sender says that it awaits the receiver,
-//!    passes a full fence and reads the state once more; the new process writes its state, passes a full fence,
-//!    and rings the doorbells of those who await it. (Of all, each start would wake all processes that sleep.)
+//! 3. A sender that sleeps because its receiver is absent is woken: the sender says that it awaits the
+//!    receiver, passes a full fence and reads the state once more; the new process writes its state, passes a
+//!    full fence, and rings the doorbells of those who await it. (If it rang all, each start would wake all
+//!    processes that sleep.)
 
 use crate::single_copy::Identity;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering, fence};

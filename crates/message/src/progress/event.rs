@@ -8,6 +8,11 @@ pub trait AwaitedEvent {
     /// Returns true if the event has happened; from then on it stays true.
     fn is_over(&mut self) -> bool;
 
+    /// Returns true if another process causes the event, and not another thread of this one.
+    fn comes_from_outside(&self) -> bool {
+        false
+    }
+
     /// A watcher for [`watch`](Self::watch).
     fn watcher(&self) -> Watcher {
         Watcher::for_all()
@@ -24,8 +29,8 @@ pub trait AwaitedEvent {
     fn unwatch(&mut self, watcher: &Watcher);
 }
 
-/// A condition that no thread signals: the waiting thread polls for it. It may be an attempt that succeeds
-/// only once: it is not made again.
+/// A condition that no thread signals: another process stores something, and the waiting thread polls for
+/// it. It may be an attempt that succeeds only once: it is not made again.
 pub(super) struct Condition<F> {
     attempt: F,
     is_over: bool,
@@ -43,6 +48,10 @@ impl<F: FnMut() -> bool> AwaitedEvent for Condition<F> {
     fn is_over(&mut self) -> bool {
         self.is_over = self.is_over || (self.attempt)();
         self.is_over
+    }
+
+    fn comes_from_outside(&self) -> bool {
+        true
     }
 
     unsafe fn watch(&mut self, _: &Watcher) -> Watch {

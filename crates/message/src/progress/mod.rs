@@ -15,6 +15,7 @@
 //! | `sleep.rs` | what tools learn of threads that sleep |
 //! | `counter.rs` | one thread polls, the others sleep until they are signalled (wake-up `counter`) |
 //! | `beside_server.rs` | a wait in which the thread stands in for an offload thread that has no core |
+//! | `turns.rs` | a wait for another process where threads take turns on the cores |
 //! | `fairness.rs` | yields of a thread whose waits all end promptly |
 //! | `backoff.rs` | the tries that a test skips after it was refused |
 //! | `test.rs` | progress by threads that do not wait |
@@ -26,11 +27,12 @@ mod event;
 mod fairness;
 mod sleep;
 mod test;
+mod turns;
 mod wait;
 
 pub use event::AwaitedEvent;
 pub use test::{count_short_test, is_test_short};
-pub use wait::ended_promptly;
+pub use wait::{ended_promptly, ended_promptly_outside};
 
 /// The number of rounds in which a thread polls one VNI before it polls the others once.
 const OTHERS_EVERY: u32 = 16;

@@ -2,6 +2,7 @@
 
 use super::event::{AwaitedEvent, Condition};
 use super::sleep::asleep;
+use super::turns::Turns;
 use super::{OTHERS_EVERY, fairness};
 use crate::buffer::Buffer;
 use crate::context::used::{self, VniSet};
@@ -9,6 +10,7 @@ use crate::domain::{self, Domain};
 use crate::matching::Key;
 use crate::request;
 use crate::vni::{Direct, LONGEST_SLEEP};
+use heddle_model::counters::each_thread_had_core;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::clock;
 use heddle_sync::{Next, Scope, Waiter};
@@ -35,11 +37,30 @@ pub fn ended_promptly(vni: u32) {
     }
 }
 
+/// Does the same for a wait on another process, to whose thread this one's yield may be a long wait.
+#[inline(always)]
+pub fn ended_promptly_outside(vni: u32) {
+    if fairness::is_yield_due() {
+        give_way_unless_threads_take_turns(vni);
+    }
+}
+
 #[cold]
 fn give_way(vni: u32) {
     if let Some(domain) = domain::running() {
         domain.progress_others(vni);
         domain.calls().outside(fairness::yield_now);
+    }
+}
+
+#[cold]
+fn give_way_unless_threads_take_turns(vni: u32) {
+    match domain::running() {
+        Some(domain) if domain.threads_take_turns() => {
+            domain.progress_others(vni);
+            fairness::leave_out_yield();
+        }
+        _ => give_way(vni),
     }
 }
 
@@ -147,6 +168,11 @@ impl Domain {
         self.has_cores() && !self.calls().is_locked() && self.attendance(vni).load(Ordering::Relaxed) == 0
     }
 
+    /// Returns true if each process has a core, and the threads of this one take [turns](Turns) on theirs.
+    fn threads_take_turns(&self) -> bool {
+        self.has_cores() && !each_thread_had_core()
+    }
+
     /// The number of threads that wait on a VNI. Each VNI has its own count, so threads on different VNIs
     /// write to different lines.
     #[inline(always)]
@@ -161,7 +187,11 @@ impl Domain {
         // An offload thread that serves the VNI is counted as well, but it does not compete with the waiters.
         // Where other processes want the core, a waiter is never alone.
         let crowd = waiters - usize::from(self.is_offloaded()) + usize::from(!self.has_cores());
-        let mut waiter = Waiter::new(self.wait_policy(), crowd);
+        let mut turns = (event.comes_from_outside() && self.threads_take_turns()).then(Turns::of_this_thread);
+        let mut waiter = match &turns {
+            Some(turns) => turns.waiter(self.wait_policy(), crowd),
+            None => Waiter::new(self.wait_policy(), crowd),
+        };
         let mut round = 0u32;
         loop {
             round = round.wrapping_add(1);
@@ -181,8 +211,14 @@ impl Domain {
             }
             if self.calls().outside(|| waiter.pause()) == Next::Park {
                 self.sleep(vni, event);
+                if let Some(turns) = &mut turns {
+                    turns.note_sleep();
+                }
                 waiter.reset();
             }
+        }
+        if let Some(turns) = turns {
+            turns.end();
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
         if !waiter.has_yielded() {

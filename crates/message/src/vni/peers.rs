@@ -6,7 +6,7 @@
 //! | all others | in pages, each made when one of its ranks is first sent to |
 //!
 //! So a process of a large job holds what its own machine and its own peers need: an empty page has 8 bytes
-//! for 16 ranks. With an array of all 1,000 ranks of a machine, a fifth of the start was the making of arrays.
+//! for 16 ranks. With an array of all 1,000 ranks of a machine, a fifth of the start went into arrays.
 
 use super::channel::{Channel, Peer};
 use super::ring_access::Rules;

@@ -25,6 +25,13 @@ pub fn each_thread_has_core() -> bool {
     live_threads() <= cores_for_threads()
 }
 
+/// Does the same as [`each_thread_has_core`] by what was found when a thread came or went last, in a few
+/// instructions.
+#[inline]
+pub fn each_thread_had_core() -> bool {
+    live_threads() <= cores::last()
+}
+
 /// The number of cores for the threads that count now: those that other processes leave, or this one's share.
 pub fn cores_for_threads() -> u32 {
     cores::beside(live_threads())

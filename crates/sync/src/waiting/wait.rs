@@ -14,7 +14,7 @@
 //! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]), and a
 //! thread that has slept gets its core back at once. There the spin is twenty times as long, a waiter
 //! sleeps after it without a yield, and no thread yields only to be fair. Among many waiters of the same
-//! process, which wake each other, it yields all the same.
+//! process, which wake each other, it yields all the same. A wait may [begin so](Waiter::sleeping_early).
 //!
 //! A lock is not an event that comes once: the threads that use it come again and again, and a waiter that
 //! polls without a pause takes the lock's cache line from them each time. So a thread that finds a lock taken
@@ -111,6 +111,7 @@ pub struct Waiter<P = Native> {
     /// The number of spin hints that the next spinning pause takes, and whether that number doubles.
     hints: u32,
     backs_off: bool,
+    sleeps_early: bool,
     /// The time, in ticks, at which the thread was first seen making progress since its
     /// last yield; 0 if it was not.
     busy_since: u64,
@@ -135,6 +136,7 @@ impl<P: Platform> Waiter<P> {
             phase: Phase::Fresh,
             hints: 1,
             backs_off: false,
+            sleeps_early: false,
             busy_since: 0,
             _platform: PhantomData,
         }
@@ -147,6 +149,13 @@ impl<P: Platform> Waiter<P> {
     #[must_use]
     pub fn backing_off(policy: &WaitPolicy, crowd: usize) -> Self {
         Self { backs_off: true, ..Self::new(policy, crowd) }
+    }
+
+    /// The same wait, which does not yield before it sleeps: it spins for as long as where a yield costs a
+    /// time slice, and then sleeps.
+    #[must_use]
+    pub fn sleeping_early(self) -> Self {
+        Self { sleeps_early: true, ..self }
     }
 
     /// Waits a turn: some nanoseconds of spinning, or one yield. If it returns
@@ -194,7 +203,7 @@ impl<P: Platform> Waiter<P> {
         if spin_ns == 0 {
             return self.yield_turn(0);
         }
-        let spin_ns = if P::is_yield_dear() { spin_ns * WHERE_YIELDS_ARE_DEAR } else { spin_ns };
+        let spin_ns = if self.is_yield_dear() { spin_ns * WHERE_YIELDS_ARE_DEAR } else { spin_ns };
         self.phase = Phase::Spinning { since: P::ticks(), budget: P::ns_to_ticks(spin_ns) };
         self.spin();
         Next::Poll
@@ -215,6 +224,11 @@ impl<P: Platform> Waiter<P> {
         self.crowd > 1
     }
 
+    #[inline]
+    fn is_yield_dear(&self) -> bool {
+        self.sleeps_early || P::is_yield_dear()
+    }
+
     /// Returns true if so many threads of this process wait that the one which ran instead was probably
     /// one of them, and that sleeps of all of them would take longer than its time slice.
     fn is_among_many(&self) -> bool {
@@ -232,7 +246,8 @@ impl<P: Platform> Waiter<P> {
     }
 
     fn yield_turn(&mut self, times: u32) -> Next {
-        if self.policy.park && (times >= self.policy.yields || P::is_yield_dear() && !self.is_among_many()) {
+        if self.policy.park && (times >= self.policy.yields || self.is_yield_dear() && !self.is_among_many())
+        {
             return Next::Park;
         }
         self.phase = Phase::Yielding { times: times.saturating_add(1) };
@@ -247,7 +262,7 @@ impl<P: Platform> Waiter<P> {
             self.busy_since = now;
         } else if now.wrapping_sub(self.busy_since) >= P::ns_to_ticks(self.policy.forced_yield_ns) {
             self.busy_since = 0;
-            if !P::is_yield_dear() {
+            if !self.is_yield_dear() {
                 P::yield_now();
             }
         }
