@@ -17,6 +17,7 @@ use once_cell::race::OnceBox;
 
 /// The sending side of one peer. A power of two of bytes: the quick ways compute its address.
 #[derive(Debug)]
+#[repr(align(256))]
 pub(crate) struct Peer<S: Rules> {
     pub channel: S::Channel<Channel<S::Inside>>,
     /// The ring, if it is not in the channel's critical section.
@@ -195,4 +196,4 @@ impl Channel<Outbox> {
 }
 
 // With two more words in the channel a small send would take eight instructions more.
-const _: () = assert!(size_of::<Peer<Whole>>() <= 512);
+const _: () = assert!(size_of::<Peer<Whole>>() <= 512 && size_of::<Peer<Whole>>().is_power_of_two());
