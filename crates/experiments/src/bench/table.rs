@@ -146,15 +146,8 @@ fn further(page: &mut String, results: &Results, rows: &[&Row]) {
     }
     head(
         page,
-        &[
-            Column::left("op"),
-            Column::left("comms"),
-            Column::left("beside"),
-            Column::right("ranks"),
-            Column::right("threads"),
-            Column::right("bytes"),
-            Column::left("further figure"),
-        ],
+        // Without the level.
+        &[&KEY[1..], &[Column::left("further figure")]].concat(),
         results.libraries.iter().map(|library| library.name.as_str()),
         &[],
     );
