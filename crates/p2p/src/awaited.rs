@@ -4,7 +4,7 @@ use super::state::{HandleState, Scan, is_over, scan, state};
 use heddle_comm::error::Result;
 use heddle_message::domain::Domain;
 use heddle_message::matching::Key;
-use heddle_message::progress::AwaitedEvent;
+use heddle_message::progress::{Awaited, AwaitedEvent};
 use heddle_message::request::{self, Found, RequestId};
 use heddle_objects::probers::Asleep;
 use heddle_sync::Watcher;
@@ -17,6 +17,10 @@ impl AwaitedEvent for Completion {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
         request::is_complete(self.0)
+    }
+
+    fn awaited(&self) -> Awaited {
+        Awaited::Message
     }
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {

@@ -13,7 +13,7 @@ use heddle_message::buffer::{Buffer, can_hold_data, is_countable};
 use heddle_message::context::Context;
 use heddle_message::domain;
 use heddle_message::matching::Key;
-use heddle_message::progress::{count_short_test, ended_promptly, is_test_short};
+use heddle_message::progress::{Awaited, count_short_test, ended_promptly, is_test_short};
 use heddle_message::request::Outcome;
 use heddle_message::vni::{INLINE_BYTES, Probed, eager_header};
 use heddle_model::{Attempt, Refusal};
@@ -111,7 +111,7 @@ impl SmallSend {
                 Ok((context.vni(), len as u64))
             },
         )?;
-        ended_promptly(vni);
+        ended_promptly(vni, Awaited::Message);
         Ok(Outcome { source, tag, bytes, cancelled: false, error: None })
     }
 
@@ -222,7 +222,7 @@ impl PlainReceive {
                 Ok((context.vni(), taken?))
             },
         )?;
-        ended_promptly(vni);
+        ended_promptly(vni, Awaited::Message);
         let (source, tag) = (envelope.source(), envelope.tag());
         Ok(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
     }

@@ -7,7 +7,7 @@ use heddle_comm::{CommRef, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::{self, Domain};
 use heddle_message::matching::Key;
-use heddle_message::progress::ended_promptly;
+use heddle_message::progress::{Awaited, ended_promptly};
 use heddle_message::request::{self, Outcome, RequestId, RequestKind, Stage};
 use heddle_spec::constants as mpi;
 
@@ -71,7 +71,7 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
     };
     reissue(domain, comm, vni, id, buffer, key);
     if request::is_complete(id) {
-        ended_promptly(vni);
+        ended_promptly(vni, Awaited::Message);
     } else {
         // The message may be on another VNI than the home of the communicator.
         domain.wait_for(request::vni_of(id), &mut Completion(id));

@@ -6,7 +6,7 @@ use crate::data::{Elements, Reduction};
 use crate::steps::Step;
 use heddle_blackboard::{Blackboard, BlockTable, Limits, Round, Span};
 use heddle_message::buffer::Buffer;
-use heddle_message::progress::ended_promptly_outside;
+use heddle_message::progress::{Awaited, ended_promptly};
 use heddle_settings::Algorithm;
 use std::ops::{Deref, DerefMut};
 
@@ -153,7 +153,7 @@ impl OnBlackboard<'_, '_> {
     pub(crate) fn finish_round(&mut self, round: u32) {
         self.step(RoundStep::Finish(round));
         if matches!(self.talk.form, Form::Immediate(_)) {
-            ended_promptly_outside(self.talk.comm.vni());
+            ended_promptly(self.talk.comm.vni(), Awaited::Word);
         }
     }
 

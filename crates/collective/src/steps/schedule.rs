@@ -13,7 +13,7 @@ use heddle_blackboard::{Blackboard, Round};
 use heddle_comm::KeptComm;
 use heddle_comm::datatype::KeptType;
 use heddle_message::domain::{self, Domain};
-use heddle_message::progress::ended_promptly;
+use heddle_message::progress::{Awaited, ended_promptly};
 use heddle_message::request::{Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,7 +101,7 @@ impl Schedule {
         if !soon(has_cores, || self.go_on()) {
             return None;
         }
-        ended_promptly(self.comm.vni());
+        ended_promptly(self.comm.vni(), Awaited::Anything);
         Some(self.take_outcome())
     }
 

@@ -47,7 +47,7 @@ impl Domain {
             }
         }
         if !waiter.has_yielded() {
-            ended_promptly(vni);
+            ended_promptly(vni, event.awaited());
         }
         true
     }

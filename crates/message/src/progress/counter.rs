@@ -76,7 +76,7 @@ impl Domain {
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
         if event.is_over() {
-            ended_promptly(vni);
+            ended_promptly(vni, event.awaited());
         } else {
             self.wait_slowly(vni, event);
         }

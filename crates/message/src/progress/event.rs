@@ -3,14 +3,25 @@
 use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// A word that another process stores.
+    Word,
+    /// The message that a blocking call receives, or the end of one that it sends.
+    Message,
+    /// Anything else, such as one of several messages.
+    Anything,
+}
+
 /// An event that a thread waits for. The thread that causes the event learns from it which thread to wake.
 pub trait AwaitedEvent {
     /// Returns true if the event has happened; from then on it stays true.
     fn is_over(&mut self) -> bool;
 
-    /// Returns true if another process causes the event, and not another thread of this one.
-    fn comes_from_outside(&self) -> bool {
-        false
+    /// What the event is.
+    fn awaited(&self) -> Awaited {
+        Awaited::Anything
     }
 
     /// A watcher for [`watch`](Self::watch).
@@ -50,8 +61,8 @@ impl<F: FnMut() -> bool> AwaitedEvent for Condition<F> {
         self.is_over
     }
 
-    fn comes_from_outside(&self) -> bool {
-        true
+    fn awaited(&self) -> Awaited {
+        Awaited::Word
     }
 
     unsafe fn watch(&mut self, _: &Watcher) -> Watch {

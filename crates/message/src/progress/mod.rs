@@ -30,9 +30,9 @@ mod test;
 mod turns;
 mod wait;
 
-pub use event::AwaitedEvent;
+pub use event::{Awaited, AwaitedEvent};
 pub use test::{count_short_test, is_test_short};
-pub use wait::{ended_promptly, ended_promptly_outside};
+pub use wait::ended_promptly;
 
 /// The number of rounds in which a thread polls one VNI before it polls the others once.
 const OTHERS_EVERY: u32 = 16;

@@ -1,8 +1,8 @@
 //! The loops in which a thread waits.
 
-use super::event::{AwaitedEvent, Condition};
+use super::event::{Awaited, AwaitedEvent, Condition};
 use super::sleep::asleep;
-use super::turns::Turns;
+use super::turns::{self, Turns};
 use super::{OTHERS_EVERY, fairness};
 use crate::buffer::Buffer;
 use crate::context::used::{self, VniSet};
@@ -10,7 +10,7 @@ use crate::domain::{self, Domain};
 use crate::matching::Key;
 use crate::request;
 use crate::vni::{Direct, LONGEST_SLEEP};
-use heddle_model::counters::each_thread_had_core;
+use heddle_model::counters::are_more_per_core_than;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::clock;
 use heddle_sync::{Next, Scope, Waiter};
@@ -28,39 +28,25 @@ const POLLS_AT_FIRST: u32 = 64;
 /// polls and delays the answer.
 const POLLS_ALONE: u32 = 8;
 
-/// Notes that a wait on a VNI has ended at once, or nearly. Now and then it lets other threads run,
-/// and polls the other VNIs.
+/// Notes that a wait on a VNI has ended at once, or nearly. Now and then it polls the other VNIs and lets
+/// other threads run, unless these take turns (`turns.rs`): then the yield may be a long wait for the process
+/// that this thread waits for next.
 #[inline(always)]
-pub fn ended_promptly(vni: u32) {
+pub fn ended_promptly(vni: u32, awaited: Awaited) {
     if fairness::is_yield_due() {
-        give_way(vni);
-    }
-}
-
-/// Does the same for a wait on another process, to whose thread this one's yield may be a long wait.
-#[inline(always)]
-pub fn ended_promptly_outside(vni: u32) {
-    if fairness::is_yield_due() {
-        give_way_unless_threads_take_turns(vni);
+        give_way(vni, awaited);
     }
 }
 
 #[cold]
-fn give_way(vni: u32) {
+fn give_way(vni: u32, awaited: Awaited) {
     if let Some(domain) = domain::running() {
         domain.progress_others(vni);
-        domain.calls().outside(fairness::yield_now);
-    }
-}
-
-#[cold]
-fn give_way_unless_threads_take_turns(vni: u32) {
-    match domain::running() {
-        Some(domain) if domain.threads_take_turns() => {
-            domain.progress_others(vni);
+        if domain.threads_take_turns(awaited) {
             fairness::leave_out_yield();
+        } else {
+            domain.calls().outside(fairness::yield_now);
         }
-        _ => give_way(vni),
     }
 }
 
@@ -91,7 +77,7 @@ impl Domain {
         if !self.vni(vni).has_offers() {
             for _ in 0..if self.is_alone(vni) { POLLS_AT_FIRST } else { 1 } {
                 if self.vni(vni).progress() && event.is_over() {
-                    ended_promptly(vni);
+                    ended_promptly(vni, event.awaited());
                     return true;
                 }
             }
@@ -127,7 +113,7 @@ impl Domain {
         }
         match self.vni(vni).receive_directly(POLLS_AT_FIRST, key, buffer) {
             Direct::Received(envelope, bytes) => {
-                ended_promptly(vni);
+                ended_promptly(vni, Awaited::Message);
                 Some((envelope, bytes))
             }
             Direct::Ordinary if self.vni(vni).has_lanes() => {
@@ -153,7 +139,7 @@ impl Domain {
         }
         match home.receive_directly_on_lane(POLLS_AT_FIRST, (peer, lane), key, buffer) {
             Direct::Received(envelope, bytes) => {
-                ended_promptly(lane.number());
+                ended_promptly(lane.number(), Awaited::Message);
                 Some((envelope, bytes))
             }
             Direct::Nothing | Direct::Ordinary => None,
@@ -168,9 +154,11 @@ impl Domain {
         self.has_cores() && !self.calls().is_locked() && self.attendance(vni).load(Ordering::Relaxed) == 0
     }
 
-    /// Returns true if each process has a core, and the threads of this one take [turns](Turns) on theirs.
-    fn threads_take_turns(&self) -> bool {
-        self.has_cores() && !each_thread_had_core()
+    /// Returns true if each process has a core, and the threads of this one take [turns](Turns) on theirs
+    /// while they wait for that.
+    fn threads_take_turns(&self, awaited: Awaited) -> bool {
+        let most = turns::most_that_yield(awaited);
+        self.has_cores() && most.is_some_and(are_more_per_core_than)
     }
 
     /// The number of threads that wait on a VNI. Each VNI has its own count, so threads on different VNIs
@@ -187,7 +175,7 @@ impl Domain {
         // An offload thread that serves the VNI is counted as well, but it does not compete with the waiters.
         // Where other processes want the core, a waiter is never alone.
         let crowd = waiters - usize::from(self.is_offloaded()) + usize::from(!self.has_cores());
-        let mut turns = (event.comes_from_outside() && self.threads_take_turns()).then(Turns::of_this_thread);
+        let mut turns = self.threads_take_turns(event.awaited()).then(Turns::of_this_thread);
         let mut waiter = match &turns {
             Some(turns) => turns.waiter(self.wait_policy(), crowd),
             None => Waiter::new(self.wait_policy(), crowd),
@@ -222,7 +210,7 @@ impl Domain {
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
         if !waiter.has_yielded() {
-            ended_promptly(vni);
+            ended_promptly(vni, event.awaited());
         }
     }
 

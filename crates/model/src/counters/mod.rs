@@ -46,7 +46,7 @@ pub use section::{MOST_VNIS, Section};
 pub(crate) use standing_back::Issuers;
 #[cfg(test)]
 pub(crate) use standing_back::left_out;
-pub use standing_back::{cores_for_threads, each_thread_had_core, each_thread_has_core};
+pub use standing_back::{are_more_per_core_than, cores_for_threads, each_thread_has_core};
 pub use totals::{SectionTotals, Totals};
 
 use block::Block;

@@ -25,11 +25,11 @@ pub fn each_thread_has_core() -> bool {
     live_threads() <= cores_for_threads()
 }
 
-/// Does the same as [`each_thread_has_core`] by what was found when a thread came or went last, in a few
-/// instructions.
+/// Returns true if there are more threads that count than so many for each core. The number of cores is what
+/// was found when a thread came or went last: it takes a few instructions.
 #[inline]
-pub fn each_thread_had_core() -> bool {
-    live_threads() <= cores::last()
+pub fn are_more_per_core_than(threads: u32) -> bool {
+    live_threads() > cores::last().saturating_mul(threads)
 }
 
 /// The number of cores for the threads that count now: those that other processes leave, or this one's share.
