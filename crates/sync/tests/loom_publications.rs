@@ -7,7 +7,7 @@ mod model;
 use heddle_platform::Scope;
 use heddle_platform::cell::UnsafeCell;
 use heddle_sync::Doorbell;
-use heddle_sync::queues::publications::{Finished, Mark, Room, WINDOW, Waiting};
+use heddle_sync::queues::publications::{Finished, Mark, Processes, Room, WINDOW, Waiting};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicBool;
 use loom::sync::atomic::Ordering::Relaxed;
@@ -34,8 +34,9 @@ impl World {
         })
     }
 
+    /// For process 0, which fills its cell in order.
     fn has_room(&self, room: &Room, round: u32) -> bool {
-        room.is_there(round, 1, self.finished.iter())
+        room.is_there(round, 1, self)
     }
 
     fn publish(&self, process: usize, round: u32) {
@@ -66,6 +67,24 @@ impl World {
     }
 }
 
+impl Processes for World {
+    fn number(&self) -> usize {
+        self.finished.len()
+    }
+
+    fn own(&self) -> usize {
+        0
+    }
+
+    fn finished(&self, process: usize) -> &Finished {
+        &self.finished[process]
+    }
+
+    fn fills_in_order(&self) -> bool {
+        true
+    }
+}
+
 /// One process publishes two rounds through one cell, and another one reads them.
 fn data_arrive() {
     let world = World::new(2);
@@ -90,6 +109,37 @@ fn data_arrive() {
 #[test]
 fn the_data_of_each_round_arrive() {
     explore(Some(4), data_arrive);
+}
+
+/// One process publishes two rounds for one of two others, which finish them in any order.
+fn data_for_one_arrive() {
+    let world = World::new(3);
+    let others = [1, 2].map(|process| {
+        let world = Arc::clone(&world);
+        thread::spawn(move || {
+            for round in 0..2 {
+                if process == 1 {
+                    world.read(0, round);
+                }
+                world.finish(process, round);
+            }
+        })
+    });
+    let room = Room::with_readers(1);
+    for round in 0..2 {
+        while !world.has_room(&room, round) {
+            thread::yield_now();
+        }
+        room.note(round, Some(1));
+        world.publish(0, round);
+        world.finish(0, round);
+    }
+    others.into_iter().for_each(|other| other.join().expect("it ends"));
+}
+
+#[test]
+fn the_data_for_one_arrive() {
+    explore(Some(3), data_for_one_arrive);
 }
 
 /// Two processes publish for each other, with a look at each other's cell in each of two rounds.

@@ -6,7 +6,7 @@
 
 mod publish;
 
-use crate::cell::{self, Cell, KINDS_OF_PAGES, LANES, Layout};
+use crate::cell::{self, Cell, DEPTH, KINDS_OF_PAGES, LANES, Layout};
 use crate::exposed::{copy_from, copy_to};
 use crate::limits::Limits;
 use crate::pages::{Allocated, Pages};
@@ -96,6 +96,11 @@ impl Blackboard {
     ) -> Blackboard {
         let size = processes.len();
         let slot = layout.slot().load(Ordering::Relaxed) as usize;
+        let mut lanes: [Lane; 1 + LANES] = Default::default();
+        if !domain.has_cores() {
+            // A process that is ahead goes on as long as it has its core.
+            lanes[0].room = Room::with_readers(DEPTH);
+        }
         Blackboard {
             domain,
             owner: (0, mpi::MPI_COMM_SELF),
@@ -106,7 +111,7 @@ impl Blackboard {
             _allocated: allocated,
             pages: Pages::slots(slot).map(|slot| Pages::new(slot, size)),
             lane_pages: Default::default(),
-            lanes: Default::default(),
+            lanes,
             stores: StoreChoice::default(),
             exposes: false,
             lanes_taken: AtomicU32::new(0),
@@ -228,6 +233,12 @@ impl Blackboard {
         self.tasks.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns true if no operation of lane 0 is in the hands of tasks.
+    #[inline(always)]
+    fn has_no_tasks(&self) -> bool {
+        self.tasks.load(Ordering::Acquire) == 0
+    }
+
     /// Notes that a task has finished its last round.
     pub fn end_task(&self) {
         // Release: a thread that sees no task has seen all that they have finished.
@@ -308,7 +319,7 @@ impl Blackboard {
     pub fn finish(&self, round: Round) -> bool {
         let finished = self.layout.finished(self.rank, round.lane);
         // The rounds of other lanes are finished by one thread at a time.
-        let is_alone = round.lane != 0 || self.tasks.load(Ordering::Acquire) == 0;
+        let is_alone = round.lane != 0 || self.has_no_tasks();
         if is_alone {
             finished.finish_alone(round.number);
         } else if !finished.finish(round.number) {

@@ -6,6 +6,7 @@ use crate::cell::{self, DEPTH, LANE_DEPTH};
 use crate::pages;
 use crate::published::{Round, Span};
 use heddle_message::buffer::Buffer;
+use heddle_sync::queues::publications::{Finished, Processes, Room};
 use heddle_transport::Stores;
 
 impl Blackboard {
@@ -25,7 +26,7 @@ impl Blackboard {
             // SAFETY: there is room for the data, which nobody reads.
             unsafe { data.copy_part_out_as(span.start, (to, stores), span.len) };
         };
-        self.publish_by(round, what, (data.len(), span.len), write) && {
+        self.publish_by(round, what, (data.len(), span.len), (reader, write)) && {
             self.wake(reader);
             true
         }
@@ -39,7 +40,7 @@ impl Blackboard {
             // SAFETY: there is room for the data, which nobody reads.
             unsafe { blocks.write(to, stores) };
         };
-        self.publish_by(round, what, (len, len), write) && {
+        self.publish_by(round, what, (len, len), (None, write)) && {
             self.wake_all();
             true
         }
@@ -52,14 +53,15 @@ impl Blackboard {
         round: Round,
         what: u32,
         (whole, part): (usize, usize),
-        write: impl FnOnce(*mut u8, Stores),
+        (reader, write): (Option<usize>, impl FnOnce(*mut u8, Stores)),
     ) -> bool {
         if whole > cell::ROOM {
-            return self.publish_on_pages(round, what, (whole, part), write);
+            return self.publish_on_pages(round, what, (whole, part), (reader, write));
         }
         if !self.has_room_in_cells(round) {
             return false;
         }
+        self.room(round).note(round.number, reader);
         let cell = self.cell(round, self.rank);
         // The cell has room for the data, and nobody reads it.
         write(cell.data(), Stores::Cached);
@@ -74,6 +76,7 @@ impl Blackboard {
         if !self.has_room_in_cells(round) {
             return false;
         }
+        self.room(round).note(round.number, reader);
         let cell = self.cell(round, self.rank);
         let Some(address) = data.contiguous() else { unreachable!("data with gaps cannot be exposed") };
         // SAFETY: the cell has room for the word, and nobody reads it.
@@ -84,9 +87,13 @@ impl Blackboard {
     }
 
     #[inline(always)]
+    fn room(&self, round: Round) -> &Room {
+        &self.lanes[round.lane as usize].room
+    }
+
+    #[inline(always)]
     fn has_room(&self, round: Round, depth: u32) -> bool {
-        let finished = (0..self.processes.len()).map(|rank| self.layout.finished(rank, round.lane));
-        self.lanes[round.lane as usize].room.is_there(round.number, depth, finished)
+        self.room(round).is_there(round.number, depth, &InLane { board: self, lane: round.lane })
     }
 
     #[inline(always)]
@@ -101,7 +108,7 @@ impl Blackboard {
         round: Round,
         what: u32,
         (whole, part): (usize, usize),
-        write: impl FnOnce(*mut u8, Stores),
+        (reader, write): (Option<usize>, impl FnOnce(*mut u8, Stores)),
     ) -> bool {
         let number = match round.lane {
             0 => pages::kind_for(part, round.number, &self.pages),
@@ -111,6 +118,7 @@ impl Blackboard {
         if !self.has_room(round, pages.depth()) {
             return false;
         }
+        self.room(round).note(round.number, reader);
         let words = self.layout.pages_of(self.rank, number);
         let cell = self.cell(round, self.rank);
         let place = match pages.own(self.domain, words) {
@@ -127,5 +135,30 @@ impl Blackboard {
         };
         cell.publish(round.number, what, whole, place);
         true
+    }
+}
+
+/// The processes of a blackboard, in a lane.
+struct InLane<'a> {
+    board: &'a Blackboard,
+    lane: u32,
+}
+
+impl Processes for InLane<'_> {
+    fn number(&self) -> usize {
+        self.board.processes.len()
+    }
+
+    fn own(&self) -> usize {
+        self.board.rank
+    }
+
+    fn finished(&self, process: usize) -> &Finished {
+        self.board.layout.finished(process, self.lane)
+    }
+
+    /// Any thread may carry out the next step of a task.
+    fn fills_in_order(&self) -> bool {
+        self.lane != 0 || self.board.has_no_tasks()
     }
 }

@@ -29,8 +29,8 @@ const POLLS_AT_FIRST: u32 = 64;
 const POLLS_ALONE: u32 = 8;
 
 /// Notes that a wait on a VNI has ended at once, or nearly. Now and then it polls the other VNIs and lets
-/// other threads run, unless these take turns (`turns.rs`): then the yield may be a long wait for the process
-/// that this thread waits for next.
+/// other threads run, unless the yield may be a long wait for those that this thread waits for next
+/// (`turns.rs`).
 #[inline(always)]
 pub fn ended_promptly(vni: u32, awaited: Awaited) {
     if fairness::is_yield_due() {
@@ -42,7 +42,8 @@ pub fn ended_promptly(vni: u32, awaited: Awaited) {
 fn give_way(vni: u32, awaited: Awaited) {
     if let Some(domain) = domain::running() {
         domain.progress_others(vni);
-        if domain.threads_take_turns(awaited) {
+        let share_cores = !domain.has_cores();
+        if domain.threads_take_turns(awaited) || share_cores && turns::is_bounded(awaited) {
             fairness::leave_out_yield();
         } else {
             domain.calls().outside(fairness::yield_now);

@@ -3,7 +3,8 @@
 //! Rounds have numbers, which all processes count alike. Each process has as many cells as the *depth*; in
 //! round *n* it may fill its cell *n* mod depth, and any process may read it then. A process that needs
 //! nothing more of a round says that it has *finished* it. A cell is filled again only when all processes
-//! have finished the round that it was filled for, so a process may be ahead of the others by the depth.
+//! have finished the round that it was filled for, so a process may be ahead of the others by the depth. One
+//! that [notes](Room::note) for whom it fills its cells waits for these readers alone.
 //!
 //! ```text
 //!   one that publishes                           one that reads
@@ -126,26 +127,53 @@ impl<P: Platform> Finished<P> {
     }
 }
 
-/// What a process knows of the room in its cells: a round before which all processes have finished all.
+/// What a process knows of the room in its cells: a round before which all that it has published is read.
 #[derive(Debug, Default)]
-pub struct Room<P: Platform = Native>(P::AtomicU32);
+pub struct Room<P: Platform = Native> {
+    first_open: P::AtomicU32,
+    /// Of each cell, the round that it was filled for last, and above it [`NOBODY`], [`ALL`] or [`FIRST`]
+    /// plus the reader. Empty if that is not noted.
+    readers: Box<[P::AtomicU64]>,
+}
+
+/// The cell was never filled.
+const NOBODY: u64 = 0;
+const ALL: u64 = 1;
+const FIRST: u64 = 2;
+
+/// Returns true if one round comes before another.
+#[inline(always)]
+fn is_before(round: u32, other: u32) -> bool {
+    round.wrapping_sub(other).cast_signed() < 0
+}
 
 impl<P: Platform> Room<P> {
+    /// The room in that many cells, of which the process notes for whom it fills them.
+    #[must_use]
+    pub fn with_readers(cells: u32) -> Self {
+        Self {
+            first_open: P::AtomicU32::default(),
+            readers: (0..cells).map(|_| P::AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Notes that the cell for a round is filled for the process `reader`, or for all, if that is noted.
+    #[inline(always)]
+    pub fn note(&self, round: u32, reader: Option<usize>) {
+        if !self.readers.is_empty() {
+            let reader = reader.map_or(ALL, |process| FIRST + process as u64);
+            // Relaxed: a thread that fills cells has seen what others filled before.
+            self.readers[round as usize % self.readers.len()].store(reader << 32 | u64::from(round), Relaxed);
+        }
+    }
+
     /// Returns true if the cell for a round may be filled. If it does not know it, it looks at the words of
-    /// all processes; then half of the cells have to be free, since each look takes lines from the processes
+    /// the processes; then half of the cells have to be free, since each look takes lines from the processes
     /// that write them.
     #[inline(always)]
-    pub fn is_there<'a>(
-        &self,
-        round: u32,
-        depth: u32,
-        finished: impl Iterator<Item = &'a Finished<P>>,
-    ) -> bool
-    where
-        P: 'a,
-    {
+    pub fn is_there(&self, round: u32, depth: u32, processes: &impl Processes<P>) -> bool {
         // Acquire: whoever has looked has seen the last accesses to the cell.
-        Self::reaches(self.0.load(Acquire), round, depth) || self.look(round, depth, finished)
+        Self::reaches(self.first_open.load(Acquire), round, depth) || self.look(round, depth, processes)
     }
 
     #[inline(always)]
@@ -154,18 +182,51 @@ impl<P: Platform> Room<P> {
     }
 
     #[inline(never)]
-    fn look<'a>(&self, round: u32, depth: u32, finished: impl Iterator<Item = &'a Finished<P>>) -> bool
-    where
-        P: 'a,
-    {
-        let behind = |first_open: &u32| round.wrapping_sub(*first_open).cast_signed();
-        let Some(least) = finished.map(Finished::first_open).max_by_key(behind) else { return true };
-        let is_there = Self::reaches(least, round, depth.div_ceil(2));
-        if is_there {
-            self.0.store(least, Release);
-        }
-        is_there
+    fn look(&self, round: u32, depth: u32, processes: &impl Processes<P>) -> bool {
+        let first_open = (0..processes.number()).map(|rank| processes.finished(rank).first_open());
+        let Some(least) = first_open.reduce(|a, b| if is_before(b, a) { b } else { a }) else { return true };
+        let half = depth.div_ceil(2);
+        // What has to be read is before this round.
+        let wanted = round.wrapping_add(1).wrapping_sub(half);
+        let first_open = if Self::reaches(least, round, half) {
+            least
+        } else if processes.fills_in_order() && self.is_read_before(wanted, least, processes) {
+            wanted
+        } else {
+            return false;
+        };
+        self.first_open.store(first_open, Release);
+        true
     }
+
+    /// Returns true if all that this process has published before a round is read, while some process has
+    /// finished the rounds before `least` only.
+    fn is_read_before(&self, wanted: u32, least: u32, processes: &impl Processes<P>) -> bool {
+        let is_read = |word: &P::AtomicU64| {
+            let word = word.load(Relaxed);
+            let (reader, filled) = (word >> 32, word as u32);
+            match reader {
+                NOBODY => true,
+                _ if is_before(filled, least) || !is_before(filled, wanted) => true,
+                ALL => false,
+                _ => processes.finished((reader - FIRST) as usize).is_finished(filled),
+            }
+        };
+        let own = processes.finished(processes.own()).first_open();
+        !self.readers.is_empty() && !is_before(own, wanted) && self.readers.iter().all(is_read)
+    }
+}
+
+/// The processes that publish for each other, as one of them knows them.
+pub trait Processes<P: Platform = Native> {
+    /// How many there are.
+    fn number(&self) -> usize;
+    /// The number of this one.
+    fn own(&self) -> usize;
+    /// What one of them has finished.
+    fn finished(&self, process: usize) -> &Finished<P>;
+    /// Returns true if this process has filled its cells one after the other, as far as they are filled.
+    fn fills_in_order(&self) -> bool;
 }
 
 /// A word of all processes: how many of them wait for room.
@@ -234,11 +295,67 @@ mod tests {
         assert!(finished.is_finished(u32::MAX - 3) && finished.is_finished(28) && !finished.is_finished(29));
     }
 
+    struct Words<'a>(&'a [Finished], bool);
+
+    impl Processes for Words<'_> {
+        fn number(&self) -> usize {
+            self.0.len()
+        }
+
+        fn own(&self) -> usize {
+            0
+        }
+
+        fn finished(&self, process: usize) -> &Finished {
+            &self.0[process]
+        }
+
+        fn fills_in_order(&self) -> bool {
+            self.1
+        }
+    }
+
+    fn of(finished: &[Finished]) -> Words<'_> {
+        Words(finished, true)
+    }
+
+    #[test]
+    fn there_is_room_when_the_readers_have_finished() {
+        let finished: [Finished; 3] = Default::default();
+        let room: Room = Room::with_readers(4);
+        let is_there = |round| room.is_there(round, 4, &of(&finished));
+        let publish = |round, reader| {
+            assert!(is_there(round));
+            room.note(round, reader);
+            finished[0].finish_alone(round);
+        };
+        // Not in round 1, which is for process 2.
+        [0, 2, 3].into_iter().for_each(|round| publish(round, Some(1)));
+        finished[0].finish_alone(1);
+        assert!(!is_there(4));
+        (0..3).for_each(|round| finished[1].finish_alone(round));
+        assert!(!room.is_there(4, 4, &Words(&finished, false)), "other threads may fill cells");
+        assert!(!Room::default().is_there(4, 4, &of(&finished)), "nothing is noted");
+        assert!(is_there(4), "process 2 has read nothing, and there was nothing to read");
+        [4, 5].into_iter().for_each(|round| publish(round, Some(1)));
+        (3..6).for_each(|round| finished[1].finish_alone(round));
+        assert!(!is_there(8), "this process has not finished round 6");
+        finished[0].finish_alone(6);
+        assert!(is_there(8));
+        finished[0].finish_alone(7);
+        publish(8, None);
+        (9..11).for_each(|round| finished[0].finish_alone(round));
+        (6..9).for_each(|round| finished[1].finish_alone(round));
+        assert!(!is_there(12), "process 2 has to read round 8, too");
+        (0..9).for_each(|round| finished[2].finish_alone(round));
+        assert!(is_there(12));
+    }
+
     #[test]
     fn there_is_room_when_all_have_finished_the_round_a_depth_before() {
         let finished: [Finished; 2] = Default::default();
         let room: Room = Room::default();
-        let is_there = |round| room.is_there(round, 2, finished.iter());
+        let is_there = |round| room.is_there(round, 2, &of(&finished));
         assert!(is_there(0) && is_there(1) && !is_there(2));
         finished.iter().for_each(|finished| finished.finish_alone(0));
         assert!(!is_there(2), "half of the cells must be free");
