@@ -29,7 +29,7 @@ impl Rounds<'_> {
     /// Carries a step out.
     #[inline(always)]
     pub(crate) fn carry_out(&self, vni: u32, step: RoundStep, messages: &mut Messages) {
-        if !soon(self.blackboard.has_cores(), || self.attempt(&step, messages)) {
+        if !self.attempt(&step, messages) {
             self.wait_for(vni, step, messages);
         }
     }
@@ -37,6 +37,9 @@ impl Rounds<'_> {
     /// Attempts a step again and again until it succeeds, and makes progress meanwhile.
     #[inline(never)]
     fn wait_for(&self, vni: u32, step: RoundStep, messages: &mut Messages) {
+        if soon(self.blackboard.has_cores(), || self.attempt(&step, messages)) {
+            return;
+        }
         let awaits_readers = step.awaits_readers();
         if awaits_readers {
             self.blackboard.begin_waiting();
