@@ -34,7 +34,7 @@ impl World {
         })
     }
 
-    /// For process 0, which fills its cell in order.
+    /// For process 0; or for any one, if it does not note its readers.
     fn has_room(&self, room: &Room, round: u32) -> bool {
         room.is_there(round, 1, self)
     }

@@ -98,7 +98,8 @@ impl Blackboard {
         let slot = layout.slot().load(Ordering::Relaxed) as usize;
         let mut lanes: [Lane; 1 + LANES] = Default::default();
         if !domain.has_cores() {
-            // A process that is ahead goes on as long as it has its core.
+            // Processes that share cores get far ahead of each other, so each waits for its readers alone.
+            // With a core each they do not, and notes would only take time.
             lanes[0].room = Room::with_readers(DEPTH);
         }
         Blackboard {

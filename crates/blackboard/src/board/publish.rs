@@ -157,8 +157,8 @@ impl Processes for InLane<'_> {
         self.board.layout.finished(process, self.lane)
     }
 
-    /// Any thread may carry out the next step of a task.
+    /// Any thread may carry out the next step of a task. (Readers are noted in lane 0 only.)
     fn fills_in_order(&self) -> bool {
-        self.lane != 0 || self.board.has_no_tasks()
+        self.board.has_no_tasks()
     }
 }

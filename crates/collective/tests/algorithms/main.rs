@@ -3,6 +3,7 @@
 //! The ranks are threads ([`heddle_ranks`]). What an operation is to bring is computed from the definition
 //! in the standard (MPI 5.0, chapter 6) for each rank by itself, so no algorithm is compared with another.
 
+mod ahead;
 mod blocks;
 mod disagreement;
 mod operation;

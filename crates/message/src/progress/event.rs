@@ -3,7 +3,7 @@
 use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 
-/// What a thread waits for.
+/// The kinds of events that threads wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// A word that another process stores.
@@ -19,7 +19,7 @@ pub trait AwaitedEvent {
     /// Returns true if the event has happened; from then on it stays true.
     fn is_over(&mut self) -> bool;
 
-    /// What the event is.
+    /// Says which kind of event it is.
     fn awaited(&self) -> Awaited {
         Awaited::Anything
     }

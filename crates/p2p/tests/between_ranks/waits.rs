@@ -6,10 +6,9 @@ use heddle_message::domain;
 use heddle_p2p::Mode;
 use heddle_p2p::request::SEND_DONE;
 use heddle_platform::futex;
-use heddle_platform::thread::set_processes_per_core;
+use heddle_platform::thread::{cores, set_processes_per_core};
 use heddle_ranks::{PlayedRank, Ranks};
 use heddle_sync::Doorbell;
-use std::num::NonZero;
 use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -44,7 +43,7 @@ fn a_message_whose_wake_up_is_lost_is_late_only() {
 
 #[test]
 fn a_receive_sleeps_early_if_many_threads_share_a_core() {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let cores = cores();
     if cores < 2 {
         // The two ranks have no core each.
         return;

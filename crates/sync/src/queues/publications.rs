@@ -127,9 +127,10 @@ impl<P: Platform> Finished<P> {
     }
 }
 
-/// What a process knows of the room in its cells: a round before which all that it has published is read.
+/// The room in a process's cells, as far as it knows.
 #[derive(Debug, Default)]
 pub struct Room<P: Platform = Native> {
+    /// A round before which all that the process has published is read.
     first_open: P::AtomicU32,
     /// Of each cell, the round that it was filled for last, and above it [`NOBODY`], [`ALL`] or [`FIRST`]
     /// plus the reader. Empty if that is not noted.
@@ -186,7 +187,7 @@ impl<P: Platform> Room<P> {
         let first_open = (0..processes.number()).map(|rank| processes.finished(rank).first_open());
         let Some(least) = first_open.reduce(|a, b| if is_before(b, a) { b } else { a }) else { return true };
         let half = depth.div_ceil(2);
-        // What has to be read is before this round.
+        // All that was published before this round has to be read.
         let wanted = round.wrapping_add(1).wrapping_sub(half);
         let first_open = if Self::reaches(least, round, half) {
             least
@@ -223,7 +224,7 @@ pub trait Processes<P: Platform = Native> {
     fn number(&self) -> usize;
     /// The number of this one.
     fn own(&self) -> usize;
-    /// What one of them has finished.
+    /// The word of one of them.
     fn finished(&self, process: usize) -> &Finished<P>;
     /// Returns true if this process has filled its cells one after the other, as far as they are filled.
     fn fills_in_order(&self) -> bool;
