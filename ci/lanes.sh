@@ -129,13 +129,13 @@ lane_random() {
 }
 # The first two models and eight of the others, drawn at random, as are the algorithms and the operations.
 lane_collective() {
-    local names others model choices seed=${HEDDLE_TEST_SEED/all/0} operations=500
+    local names others model choices seed=${HEDDLE_TEST_SEED/all/0} operations=500 table=$build/test/collectives.table
     others=$(model_names 3 5) || return
     names="${models//,/ } $others"
     for model in $names; do
         seed=$((seed + 1))
         echo "HEDDLE_MODEL=$model, algorithms drawn with HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED"
-        choices=$(tests/collective/choices.py "$build/bin/heddle" "$HEDDLE_TEST_SEED-$model") || return
+        choices=$(tests/collective/choices.py "$build/bin/heddle" "$HEDDLE_TEST_SEED-$model" "$table") || return
         HEDDLE_MODEL=$model CHOICES=$choices OPERATIONS=$operations tests/collective/run.sh "$mpiexec" "$mpicc" "$seed" || return
         [ "$model" != global-mutex ] || operations=100
     done

@@ -3,7 +3,7 @@
 // many numbers each rank combines.
 // ranks: 8
 // levels: multiple
-// variants: first second third blackboard points parts pieces
+// variants: first second third blackboard points parts pieces table
 // settings first: HEDDLE_BARRIER_ALGORITHM=dissemination HEDDLE_BCAST_ALGORITHM=binomial
 // settings first: HEDDLE_GATHER_ALGORITHM=linear HEDDLE_SCATTER_ALGORITHM=linear HEDDLE_ALLGATHER_ALGORITHM=bruck
 // settings first: HEDDLE_ALLTOALL_ALGORITHM=bruck HEDDLE_REDUCE_ALGORITHM=binomial
@@ -23,6 +23,7 @@
 // settings parts: HEDDLE_BCAST_PARTS_BYTES=160000 HEDDLE_ALLTOALL_PARTS_BYTES=160000
 // settings parts: HEDDLE_ALLGATHER_EXPOSED_BYTES=160000 HEDDLE_SCATTER_EXPOSED_BYTES=160000
 // settings pieces: HEDDLE_REDUCE_PIECES_BYTES=2047 HEDDLE_ALLREDUCE_PIECES_BYTES=2047
+// settings table: HEDDLE_COLLECTIVES=./coll_choices.table
 // heddle: only
 #define _GNU_SOURCE
 #include "counters.h"
@@ -316,6 +317,41 @@ static void pieces(MPI_Op op) {
     expect_combined(REDUCE, NUMBERS - 8, op, 0);
 }
 
+// The rules hold for 8 ranks and from 256 bytes on.
+static void table(void) {
+    MPI_Comm fewer;
+    bool long_too = reach_each_other();
+    expect(BARRIER, 0, messages(24));
+    expect(BCAST, NUMBERS - 1, messages(0));
+    expect(BCAST, NUMBERS, messages(7));
+    expect(BCAST, NUMBERS + 1, messages(56));
+    expect(GATHER, NUMBERS - 1, messages(0));
+    expect(GATHER, NUMBERS, (Tally){ANY, ANY, 7, ANY});
+    expect(SCATTER, NUMBERS - 1, messages(0));
+    expect(SCATTER, NUMBERS, (Tally){ANY, ANY, ANY, 7});
+    expect(ALLGATHER, NUMBERS - 1, messages(0));
+    expect(ALLGATHER, NUMBERS, messages(56));
+    expect(ALLTOALL, NUMBERS - 1, messages(0));
+    expect(ALLTOALL, NUMBERS, messages(56));
+    // No rank knows all blocks.
+    if (long_too) expect(ALLTOALLV, NUMBERS, messages(0));
+    if (long_too) expect(SCATTERV, NUMBERS, messages(0));
+    expect(REDUCE, NUMBERS - 1, messages(0));
+    expect(REDUCE, NUMBERS, messages(7));
+    expect(ALLREDUCE, NUMBERS - 1, messages(0));
+    expect(ALLREDUCE, NUMBERS, messages(24));
+    expect(REDUCE_SCATTER, NUMBERS - 1, messages(0));
+    expect(REDUCE_SCATTER, NUMBERS, messages(56));
+    expect(SCAN, NUMBERS - 1, messages(0));
+    expect(SCAN, NUMBERS, messages(24));
+    expect(EXSCAN, NUMBERS, messages(24));
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, check_rank < FEWER ? 0 : MPI_UNDEFINED, check_rank, &fewer));
+    if (check_rank < FEWER) {
+        expect_on(fewer, BCAST, NUMBERS, messages(0));
+        CHECK_OK(MPI_Comm_free(&fewer));
+    }
+}
+
 static const char *variant;
 
 static bool is(const char *name) { return strcmp(variant, name) == 0; }
@@ -337,6 +373,7 @@ int main(int argc, char **argv) {
     if (is("points")) points();
     if (is("parts")) parts();
     if (is("pieces")) pieces(op);
+    if (is("table")) table();
     CHECK_OK(MPI_Op_free(&op));
     CHECK_OK(MPI_T_finalize());
     return check_finish();

@@ -12,8 +12,9 @@ A program describes itself in `// key: value` lines at its top:
   args: WORDS         further arguments
   variants: WORDS     one more argument, each of these: a run for each of them (default: those that have settings)
   models: default     under the default model only, whatever --models says: the program is about parts of a model
-  settings: A=1 B=2   environment variables; `settings VARIANT:` those of one variant. The program is a test that each of
-                      them acts: without it, it has to fail (tests/c/settings.py). May stand on several lines
+  settings: A=1 B=2   environment variables; `settings VARIANT:` those of one variant; ./FILE lies beside the program.
+                      The program is a test that each of them acts: without it, it has to fail (tests/c/settings.py). May
+                      stand on several lines
   timeout: SECONDS    in place of --timeout
   heddle: only        checks what only Heddle promises; skipped with --oracle
   oracle: skip WHY    the oracle is known to be wrong here; skipped with --oracle
@@ -76,7 +77,9 @@ class Program:
     def settings(self, variant):
         """The environment variables of a variant."""
         given = self.keys.get("settings", {})
-        return given.get("", {}) | (given.get(variant, {}) if variant else {})
+        found = given.get("", {}) | (given.get(variant, {}) if variant else {})
+        beside = self.source.resolve().parent
+        return {name: str(beside / value) if value.startswith("./") else value for name, value in found.items()}
 
     def ranks(self, allowed):
         if self.keys.get("launcher") == "none":

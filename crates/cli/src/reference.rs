@@ -140,6 +140,21 @@ nonblocking and persistent forms. An algorithm that cannot do what is asked give
 with an operator that does not commute, where there is no blackboard, and where there are no
 leaders. Sizes are those of the data: of the whole message or vector, or of a block.
 
+The file of `HEDDLE_COLLECTIVES` has a rule per line: an operation, numbers of processes, numbers of
+bytes, and the algorithm, one of those that the operation's variable takes. `#` begins a comment,
+and `K` and `M` are KiB and MiB. The first rule that holds is the one that counts; without one the
+choice is `auto`. The bytes are those of the data (bcast), of the vector (reduce, allreduce, scan),
+or of a block per process (the others; their mean where they differ). Of `MPI_Gatherv`,
+`MPI_Scatterv`, `MPI_Alltoallv` and `MPI_Alltoallw` no process knows all blocks: they have no rules,
+only variables.
+[collectives.md](collectives.md#a-table-for-a-machine) says how to get such a file.
+
+```
+# operation  processes  bytes   algorithm
+bcast        2          4M..    binomial
+allreduce    3..8       ..64K   recursive-doubling
+```
+
 ";
 
 const ERRORS: &str = "\

@@ -176,6 +176,67 @@ fn instructions_are_counted_and_tabulated() {
     assert!(table.contains("| alone_isend | single | 30 | 30 | - |"), "{table}");
 }
 
+/// A launcher whose figure of a collective operation depends on its algorithm, and under a table on its
+/// rules.
+const TUNED: &str = r#"
+echo "$* $HEDDLE_COLLECTIVES" >> "$(dirname "$0")/calls"
+while [ "$1" != --op ]; do [ "$1" != -n ] || ranks=$2; shift; done
+op=$2
+value=2
+case "$op$HEDDLE_BCAST_ALGORITHM$HEDDLE_SCAN_ALGORITHM" in bcast_turnsbinomial | scanblackboard) value=1 ;; esac
+# The quickest of the first run was lucky for scan.
+[ -z "$HEDDLE_COLLECTIVES" ] || [ "$op" != bcast_turns ] || ! grep -q "^bcast .* binomial" "$HEDDLE_COLLECTIVES" || value=1
+for size in 8 64; do
+echo '{"bench":"collective","version":"Fake 1","level":"single","provided":"single","ranks":'$ranks',"pinned":false,"size":'$size',"threads":1,"comms":"per-thread","window":1,"op":"'$op'","seconds":0.1,"value":'$value',"unit":"us","reps":[1],"share":{"min":1,"mean":1,"max":1},"wrong_bytes":0,"probe_ns":[100.0]}'
+done
+"#;
+
+#[test]
+fn the_quickest_algorithms_are_written_as_a_table_once_they_are_confirmed() {
+    let prefix = installation(TUNED);
+    let table = prefix.path().join("my.table");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command.args(["bench", "collective", "--rounds", "3", "--sizes", "8,64", "--ranks", "2,6", "--prefix"]);
+    command
+        .arg(prefix.path())
+        .arg("--sources")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench"));
+    command.arg("--peers-dir").arg(prefix.path().join("peers")).arg("--out").arg(prefix.path().join("out"));
+    let output = command.arg("--tune").arg(&table).output().expect("heddle starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read_to_string(&table).expect("the table");
+    let rules: Vec<Vec<&str>> = text
+        .lines()
+        .filter_map(|line| line.split('#').next())
+        .map(|rule| rule.split_whitespace().collect())
+        .filter(|rule: &Vec<&str>| !rule.is_empty())
+        .collect();
+    assert_eq!(rules, [["bcast", "2", "..", "binomial"], ["bcast", "3..", "..", "binomial"]], "{text}");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("quicker than without a table: 4 of 38 sizes"), "{said}");
+    let calls = fs::read_to_string(prefix.path().join("bin/calls")).expect("calls");
+    let with_table = calls.lines().filter(|call| call.ends_with("candidates.table")).count();
+    // Both operations in which something was quicker, twice three rounds each.
+    assert_eq!(with_table, 12, "{calls}");
+}
+
+#[test]
+fn a_table_that_cannot_be_written_and_other_subjects_are_refused_before_anything_runs() {
+    let prefix = installation(TUNED);
+    for (arguments, what) in [
+        (vec!["collective", "--tune", "/nowhere/my.table"], "/nowhere/my.table"),
+        (vec!["latency", "--tune", "/nowhere/my.table"], "--tune measures the subject collective alone"),
+        (vec!["collective", "--ranks", "2"], "--tune"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+        let output = command.arg("bench").args(&arguments).arg("--prefix").arg(prefix.path()).output();
+        let output = output.expect("heddle starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(what), "{said}");
+    }
+    assert!(!prefix.path().join("bin/calls").exists());
+}
+
 #[test]
 fn a_variant_that_cannot_be_read_is_refused() {
     let prefix = installation(GOOD);

@@ -9,6 +9,7 @@ use super::messages::tag;
 use super::ranks::{Binomial, Circle};
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Returns when all processes of the communicator have called it; of an intercommunicator, all of the other
 /// group.
@@ -19,14 +20,19 @@ pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
     talk.name(tag::BARRIER);
     if talk.is_between_groups() {
         barrier_between(talk);
-    } else if talk.limits(choices().barrier).is_some() {
+    } else if talk.limits(choice(talk)).is_some() {
         on_blackboard(talk);
-    } else if let Some(machines) = talk.machines(choices().barrier, true) {
+    } else if let Some(machines) = talk.machines(choice(talk), true) {
         by_leaders(talk, Leaders::new(machines, None));
     } else {
         by_dissemination(talk);
     }
     Ok(())
+}
+
+/// The algorithm of the ranks that act now.
+fn choice(talk: &Conversation<'_>) -> Algorithm {
+    choices().algorithm(CollectiveOperation::Barrier, talk.size(), || 0)
 }
 
 /// All publish, and wait for all.
@@ -56,7 +62,7 @@ fn by_leaders<'a>(talk: &mut Conversation<'a>, leaders: Leaders<'a>) {
 
 /// Rank 0 of those that act hears from all others.
 fn tell_leader(talk: &mut Conversation<'_>) {
-    if talk.limits(choices().barrier).is_some() {
+    if talk.limits(choice(talk)).is_some() {
         let talk = &mut talk.take_rounds(1);
         if talk.rank() == 0 {
             for rank in 1..talk.size() {
@@ -79,7 +85,7 @@ fn tell_leader(talk: &mut Conversation<'_>) {
 
 /// The other ranks that act hear from rank 0.
 fn hear_leader(talk: &mut Conversation<'_>) {
-    if talk.limits(choices().barrier).is_some() {
+    if talk.limits(choice(talk)).is_some() {
         let talk = &mut talk.take_rounds(1);
         if talk.rank() == 0 {
             talk.publish(0, Buffer::empty(), None);

@@ -16,7 +16,7 @@ use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_settings::{Settings, SpreadRule};
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
-use heddle_transport::{Fabric, NetworkChoice, Survives, single_copy};
+use heddle_transport::{Alike, Fabric, NetworkChoice, Survives, single_copy};
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -101,7 +101,8 @@ pub fn open_network(settings: &Settings, joining: &Joining) -> Result<Option<Net
         Some((None, None)) => NetworkChoice::Auto,
         Some((provider, domain)) => NetworkChoice::wish(provider, domain),
     };
-    Network::open(&choice, settings.vnis_among(None), settings.peer_timeout, joining).map_err(start_error)
+    let alike = Alike { vnis: settings.vnis_among(None), collectives: settings.collectives.fingerprint() };
+    Network::open(&choice, alike, settings.peer_timeout, joining).map_err(start_error)
 }
 
 /// The number of ranks that share the machine's cores; `None` if the ranks are on several machines, which

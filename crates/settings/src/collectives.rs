@@ -5,30 +5,55 @@
 //! sends by another one. They hold for communicators with one group, in the blocking, nonblocking and
 //! persistent forms. Where the algorithm chosen cannot do what is asked, it is chosen as by `auto`: so for an
 //! operator that does not commute, or if there is no blackboard.
+//!
+//! The variable of an operation names one algorithm for all its data. A file ([`CollectiveTable`]) has others
+//! for other numbers of processes and bytes, where the variable does not name one.
 
-use crate::algorithm::Algorithm::{
-    self, Auto, Batch, Binomial, Blackboard, Bruck, Dissemination, Leaders, Linear, Pairwise, Rabenseifner,
-    RecursiveDoubling, RecursiveHalving, Ring, ScatterRing,
-};
-use heddle_model::{Choice, Number, OneOf};
+use crate::algorithm::Algorithm::{self, Auto};
+use crate::collective_operation::CollectiveOperation;
+use crate::collective_table::CollectiveTable;
+use crate::kinds::OFF;
+use heddle_model::{Choice, Custom, Number, OneOf, Values};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
-/// One of these algorithms.
-const fn among(algorithms: &'static [Algorithm]) -> OneOf<Algorithm> {
-    OneOf { values: algorithms, name: Algorithm::name }
+/// One of an operation's algorithms.
+const fn algorithms_of(operation: CollectiveOperation) -> OneOf<Algorithm> {
+    OneOf { values: operation.algorithms(), name: Algorithm::name }
 }
 
 /// The values of a switch point: a number in MPI_T has 32 bits.
 const SWITCH_POINTS: Number<usize> = Number { least: 0, most: i32::MAX as usize };
 
+/// Files with a table.
+const TABLES: Custom<Option<Arc<CollectiveTable>>> = Custom {
+    form: Values::Text,
+    allowed: || format!("{OFF}, or the name of a file"),
+    read: |text| match text {
+        OFF => Ok(None),
+        path => CollectiveTable::read(path).map(|table| Some(Arc::new(table))),
+    },
+    write: |table| table.as_ref().map_or(OFF, |table| table.path()).to_owned(),
+    examples: || vec![OFF],
+};
+
 heddle_model::settings! {
     /// The algorithms of collective operations, and where one takes over from another.
     #[derive(Debug, Clone)]
     pub struct Collectives {
+        table: Option<Arc<CollectiveTable>> {
+            variable: "HEDDLE_COLLECTIVES",
+            class: Tuning,
+            meaning: "a file with the algorithms of collective operations by the number of processes and bytes, as heddle bench --tune writes it for a machine; it holds where the operation's variable says auto",
+            values: TABLES,
+            default: None,
+            common: true,
+        }
         barrier: Algorithm {
             variable: "HEDDLE_BARRIER_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Barrier",
-            values: among(&[Auto, Blackboard, Leaders, Dissemination]),
+            values: algorithms_of(CollectiveOperation::Barrier),
             default: Auto,
             common: true,
         }
@@ -36,7 +61,7 @@ heddle_model::settings! {
             variable: "HEDDLE_BCAST_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Bcast",
-            values: among(&[Auto, Blackboard, Leaders, Binomial, ScatterRing]),
+            values: algorithms_of(CollectiveOperation::Bcast),
             default: Auto,
             common: true,
         }
@@ -44,7 +69,7 @@ heddle_model::settings! {
             variable: "HEDDLE_GATHER_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Gather and MPI_Gatherv (which has no tree)",
-            values: among(&[Auto, Blackboard, Linear, Binomial]),
+            values: algorithms_of(CollectiveOperation::Gather),
             default: Auto,
             common: true,
         }
@@ -52,7 +77,7 @@ heddle_model::settings! {
             variable: "HEDDLE_SCATTER_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Scatter and MPI_Scatterv (which has no tree)",
-            values: among(&[Auto, Blackboard, Linear, Binomial]),
+            values: algorithms_of(CollectiveOperation::Scatter),
             default: Auto,
             common: true,
         }
@@ -60,7 +85,7 @@ heddle_model::settings! {
             variable: "HEDDLE_ALLGATHER_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Allgather and MPI_Allgatherv",
-            values: among(&[Auto, Blackboard, Leaders, Bruck, Ring]),
+            values: algorithms_of(CollectiveOperation::Allgather),
             default: Auto,
             common: true,
         }
@@ -68,7 +93,7 @@ heddle_model::settings! {
             variable: "HEDDLE_ALLTOALL_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Alltoall, and of the v- and w-forms, which have messages of their own to each process, batch or pairwise",
-            values: among(&[Auto, Blackboard, Bruck, Batch, Pairwise]),
+            values: algorithms_of(CollectiveOperation::Alltoall),
             default: Auto,
             common: true,
         }
@@ -76,7 +101,7 @@ heddle_model::settings! {
             variable: "HEDDLE_REDUCE_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Reduce",
-            values: among(&[Auto, Blackboard, Leaders, Binomial, Rabenseifner]),
+            values: algorithms_of(CollectiveOperation::Reduce),
             default: Auto,
             common: true,
         }
@@ -84,7 +109,7 @@ heddle_model::settings! {
             variable: "HEDDLE_ALLREDUCE_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Allreduce",
-            values: among(&[Auto, Blackboard, Leaders, RecursiveDoubling, Rabenseifner]),
+            values: algorithms_of(CollectiveOperation::Allreduce),
             default: Auto,
             common: true,
         }
@@ -92,7 +117,7 @@ heddle_model::settings! {
             variable: "HEDDLE_REDUCE_SCATTER_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block",
-            values: among(&[Auto, Blackboard, RecursiveDoubling, RecursiveHalving, Pairwise]),
+            values: algorithms_of(CollectiveOperation::ReduceScatter),
             default: Auto,
             common: true,
         }
@@ -100,7 +125,7 @@ heddle_model::settings! {
             variable: "HEDDLE_SCAN_ALGORITHM",
             class: Tuning,
             meaning: "the algorithm of MPI_Scan and MPI_Exscan",
-            values: among(&[Auto, Blackboard, RecursiveDoubling]),
+            values: algorithms_of(CollectiveOperation::Scan),
             default: Auto,
             common: true,
         }
@@ -282,10 +307,113 @@ heddle_model::settings! {
 impl Collectives {
     /// The values that hold unless the user chooses others.
     pub const DEFAULT: Collectives = Collectives::with_defaults();
+
+    /// The algorithm that an operation's variable names, whatever its data.
+    #[inline(always)]
+    #[must_use]
+    pub fn named(&self, operation: CollectiveOperation) -> Algorithm {
+        match operation {
+            CollectiveOperation::Barrier => self.barrier,
+            CollectiveOperation::Bcast => self.bcast,
+            CollectiveOperation::Gather => self.gather,
+            CollectiveOperation::Scatter => self.scatter,
+            CollectiveOperation::Allgather => self.allgather,
+            CollectiveOperation::Alltoall => self.alltoall,
+            CollectiveOperation::Reduce => self.reduce,
+            CollectiveOperation::Allreduce => self.allreduce,
+            CollectiveOperation::ReduceScatter => self.reduce_scatter,
+            CollectiveOperation::Scan => self.scan,
+        }
+    }
+
+    /// The algorithm of an operation of so many processes and bytes, as a [table](CollectiveTable) counts
+    /// them: the one that its variable names, or else the table's.
+    #[inline(always)]
+    #[must_use]
+    pub fn algorithm(
+        &self,
+        operation: CollectiveOperation,
+        ranks: usize,
+        bytes: impl FnOnce() -> usize,
+    ) -> Algorithm {
+        match (self.named(operation), &self.table) {
+            (Auto, Some(table)) => table.algorithm(operation, ranks, bytes()),
+            (named, _) => named,
+        }
+    }
+
+    /// A number that differs for most other choices, whatever the name of the table's file.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for setting in COLLECTIVES.iter().filter(|setting| setting.about.variable != TABLE) {
+            (setting.get)(self).hash(&mut hasher);
+        }
+        for rule in self.table.iter().flat_map(|table| table.rules()) {
+            rule.to_string().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
 }
+
+/// The variable that names the table's file.
+const TABLE: &str = "HEDDLE_COLLECTIVES";
 
 impl Default for Collectives {
     fn default() -> Collectives {
         Collectives::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Algorithm::{Binomial, Blackboard, ScatterRing};
+
+    #[test]
+    fn each_operation_has_a_variable_of_its_name() {
+        for operation in CollectiveOperation::ALL {
+            let variable = format!("HEDDLE_{}_ALGORITHM", operation.name().to_uppercase());
+            let setting = COLLECTIVES.iter().find(|setting| setting.about.variable == variable);
+            let setting = setting.unwrap_or_else(|| panic!("no {variable}"));
+            for algorithm in operation.algorithms() {
+                let mut all = Collectives::DEFAULT;
+                (setting.set)(&mut all, algorithm.name()).expect("one of its algorithms");
+                assert_eq!(all.named(operation), *algorithm, "{operation:?}");
+            }
+        }
+    }
+
+    fn with_table(text: &str) -> Collectives {
+        let table = CollectiveTable::parse("a.table", text).expect("a table");
+        Collectives { table: Some(Arc::new(table)), ..Collectives::DEFAULT }
+    }
+
+    #[test]
+    fn a_table_speaks_where_the_variable_names_no_algorithm() {
+        let all = with_table("bcast 2 .. binomial\n");
+        assert_eq!(all.algorithm(CollectiveOperation::Bcast, 2, || 8), Binomial);
+        assert_eq!(all.algorithm(CollectiveOperation::Bcast, 3, || 8), Auto);
+        let named = Collectives { bcast: ScatterRing, ..all };
+        assert_eq!(named.algorithm(CollectiveOperation::Bcast, 2, || 8), ScatterRing);
+    }
+
+    #[test]
+    fn other_choices_have_another_fingerprint_and_the_name_of_a_file_does_not_count() {
+        let rules = "bcast 2 .. binomial\nscan 2 .. blackboard\n";
+        let table = with_table(rules).fingerprint();
+        let elsewhere = CollectiveTable::parse("b.table", &format!("# the same\n{rules}")).expect("a table");
+        let elsewhere = Collectives { table: Some(Arc::new(elsewhere)), ..Collectives::DEFAULT };
+        assert_eq!(table, elsewhere.fingerprint());
+        let others = [
+            Collectives::DEFAULT,
+            with_table("bcast 2 .. binomial\n"),
+            Collectives { scan: Blackboard, ..Collectives::DEFAULT },
+            Collectives { reduce_pieces_bytes: 1, ..Collectives::DEFAULT },
+        ];
+        let mut fingerprints: Vec<u64> = others.iter().map(Collectives::fingerprint).chain([table]).collect();
+        fingerprints.sort_unstable();
+        fingerprints.dedup();
+        assert_eq!(fingerprints.len(), others.len() + 1);
     }
 }

@@ -14,6 +14,8 @@
 //! | `kinds.rs` | the kinds of their values |
 //! | `collectives.rs` | the algorithms of collective operations, and where one takes over from another |
 //! | `algorithm.rs` | the names of these algorithms |
+//! | `collective_operation.rs` | the operations that have a choice of them |
+//! | `collective_table.rs` | a file with algorithms by the number of processes and bytes |
 //! | `chosen.rs` | the settings that the environment and the control variables choose |
 //! | `given.rs` | the values given to variables |
 //! | `variable.rs` | every environment variable: the settings here and the parts of the model |
@@ -23,6 +25,8 @@
 
 mod algorithm;
 mod chosen;
+mod collective_operation;
+mod collective_table;
 mod collectives;
 mod cores;
 mod given;
@@ -33,6 +37,8 @@ mod spread_rule;
 mod variable;
 
 pub use algorithm::Algorithm;
+pub use collective_operation::CollectiveOperation;
+pub use collective_table::{CollectiveTable, Rule};
 pub use collectives::Collectives;
 pub use cores::Cores;
 pub use given::{given, write};

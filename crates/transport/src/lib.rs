@@ -91,7 +91,7 @@ pub use inbox::Inbox;
 #[cfg(not(loom))]
 pub use losses::{LOST, Survives};
 #[cfg(not(loom))]
-pub use network::{CopyDirection, Exposed, Network, NetworkChoice, RemoteCopy, Strangers};
+pub use network::{Alike, CopyDirection, Exposed, Network, NetworkChoice, RemoteCopy, Strangers};
 #[cfg(not(loom))]
 pub use network::{Handler, LONGEST_REQUEST, OneSided, Polled, Request};
 #[cfg(not(loom))]

@@ -13,7 +13,7 @@ use super::data::{Blocks, Part, Parts};
 use super::messages::tag;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Gives a block of each rank to all. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -52,7 +52,9 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
 fn to_all(talk: &mut Conversation<'_>, own: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
     let (size, choices) = (talk.size(), choices());
     let lens = || (0..size).map(|rank| blocks.block(rank).len());
-    if let Some(limits) = talk.limits(choices.allgather) {
+    let mean = || lens().sum::<usize>() / size;
+    let choice = choices.algorithm(CollectiveOperation::Allgather, size, mean);
+    if let Some(limits) = talk.limits(choice) {
         let longest = lens().max().unwrap_or(0);
         if longest > limits.bytes
             && limits.prefers_parts(longest, choices.allgather_exposed_bytes)
@@ -68,11 +70,11 @@ fn to_all(talk: &mut Conversation<'_>, own: Option<Buffer>, blocks: &dyn Blocks)
         talk.copy(&own, &blocks.block(talk.rank()));
     }
     let whole: usize = lens().sum();
-    if let Some(machines) = talk.machines(choices.allgather, whole <= choices.allgather_leaders_bytes) {
+    if let Some(machines) = talk.machines(choice, whole <= choices.allgather_leaders_bytes) {
         let again = |talk: &mut Conversation<'_>, blocks: &dyn Blocks| to_all(talk, None, blocks);
         return leaders::allgather(talk, Leaders::new(machines, None), blocks, again);
     }
-    let travel_together = match choices.allgather {
+    let travel_together = match choice {
         Algorithm::Bruck => true,
         Algorithm::Ring => false,
         _ => whole < choices.allgather_ring_bytes,

@@ -14,7 +14,7 @@ use super::conversation::{Conversation, Leaders};
 use super::data::{Part, Reduction};
 use super::messages::tag;
 use heddle_comm::error::Result;
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Combines the data of all ranks everywhere. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -45,13 +45,14 @@ fn allreduce_everywhere<'d>(
     receive: Part<'d>,
 ) -> Result<()> {
     let choices = choices();
-    if let Some(limits) = talk.limits(choices.allreduce)
+    let choice = choices.algorithm(CollectiveOperation::Allreduce, talk.size(), || receive.len());
+    if let Some(limits) = talk.limits(choice)
         && blackboard::allreduce(talk, reduction, send.unwrap_or(receive), receive.elements, limits)?
     {
         return Ok(());
     }
     let is_quicker = receive.len() <= choices.allreduce_leaders_bytes;
-    if let Some(machines) = talk.machines_for(reduction, choices.allreduce, is_quicker) {
+    if let Some(machines) = talk.machines_for(reduction, choice, is_quicker) {
         let leaders = Leaders::new(machines, None);
         return leaders::allreduce(talk, leaders, reduction, (send, receive), |talk, send| {
             allreduce_everywhere(talk, reduction, send, receive)
@@ -66,7 +67,7 @@ fn allreduce_everywhere<'d>(
     let count = receive.count;
     let spare = talk.vector(reduction, count)?;
     let mut vector = Accumulator { reduction, result: receive.elements, spare, count };
-    let in_pieces = match choices.allreduce {
+    let in_pieces = match choice {
         Algorithm::RecursiveDoubling => false,
         Algorithm::Rabenseifner => true,
         _ => {

@@ -14,7 +14,7 @@ use super::messages::tag;
 use super::ranks::published;
 use heddle_blackboard::BlockTable;
 use heddle_comm::error::Result;
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Sends a block to each rank and receives a block from each. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -25,7 +25,8 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
     let send = send.map(|send| talk.apart(send, &receive, blocks)).transpose()?;
     talk.name(tag::ALLTOALL);
     let choices = choices();
-    if let Some(limits) = talk.limits(choices.alltoall) {
+    let choice = choices.algorithm(CollectiveOperation::Alltoall, talk.size(), || receive.len());
+    if let Some(limits) = talk.limits(choice) {
         let (size, len) = (talk.size(), receive.len());
         // A rank in the middle publishes most.
         let whole = len.saturating_mul(published(size / 2, size).len());
@@ -38,12 +39,12 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
             return Ok(());
         }
         // Exposed data must stay as they are, and of two ranks both copy long blocks, each a half.
-        let exposes = send.is_some() && (size > 2 || choices.alltoall == Algorithm::Blackboard);
+        let exposes = send.is_some() && (size > 2 || choice == Algorithm::Blackboard);
         if is_short || exposes && limits.takes(whole) {
             return blackboard::alltoall(talk, send.as_ref(), &receive, limits);
         }
     }
-    let travel_together = match choices.alltoall {
+    let travel_together = match choice {
         Algorithm::Bruck => true,
         Algorithm::Batch | Algorithm::Pairwise => false,
         _ => receive.len() <= choices.alltoall_bruck_bytes && talk.size() >= choices.alltoall_bruck_ranks,
@@ -52,7 +53,7 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
         bruck::alltoall(talk, send, &receive, receive.len())?;
         return Ok(());
     }
-    run(talk, send.as_ref().map(|part| part as &dyn Blocks), &receive)
+    run(talk, send.as_ref().map(|part| part as &dyn Blocks), &receive, choice)
 }
 
 /// Sends a block to each rank and receives a block from each; the blocks may differ in size and lie anywhere.
@@ -82,14 +83,19 @@ fn of_any_sizes(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive:
     // Two ranks exchange blocks of some pages quicker by messages.
     let is_quicker = size > 2 || choice == Algorithm::Blackboard;
     let limits = talk.limits(choice).filter(|limits| is_quicker && BlockTable::fits(size, limits));
-    let (Some(send), Some(limits)) = (send, limits) else { return run(talk, send, receive) };
+    let (Some(send), Some(limits)) = (send, limits) else { return run(talk, send, receive, choice) };
     let [send, receive] = [send, receive].map(|blocks| (0..size).map(|rank| blocks.block(rank)).collect());
     blackboard::alltoallv(talk, send, receive, limits)
 }
 
 /// Every algorithm here sends one message for each ordered pair of ranks, so two ranks
 /// may choose different ones.
-fn run(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blocks) -> Result<()> {
+fn run(
+    talk: &mut Conversation<'_>,
+    send: Option<&dyn Blocks>,
+    receive: &dyn Blocks,
+    choice: Algorithm,
+) -> Result<()> {
     talk.name(tag::ALLTOALL);
     if talk.is_between_groups() {
         return all_to_all(talk, send.map(|send| |rank| send.block(rank)), receive);
@@ -100,12 +106,11 @@ fn run(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blo
             let copied = talk.blocks_apart(send, |rank| receive.block(rank))?;
             let send = copied.as_ref().map_or(send, |blocks| blocks as &dyn Blocks);
             talk.copy(&send.block(talk.rank()), &receive.block(talk.rank()));
-            let choices = choices();
             let largest = || (0..talk.size()).map(|rank| receive.block(rank).len()).max();
-            let at_once = match choices.alltoall {
+            let at_once = match choice {
                 Algorithm::Batch => true,
                 Algorithm::Pairwise => false,
-                _ => largest().is_some_and(|len| len <= choices.alltoall_batch_bytes),
+                _ => largest().is_some_and(|len| len <= choices().alltoall_batch_bytes),
             };
             if at_once {
                 batch::alltoall(talk, send, receive);

@@ -14,7 +14,7 @@ use super::messages::tag;
 use super::ranks::Circle;
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Gives the root's data to all.
 ///
@@ -36,22 +36,22 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
 pub(super) fn bcast_from(talk: &mut Conversation<'_>, data: Part<'_>, circle: Circle) -> Result<()> {
     let choices = choices();
     let len = data.len();
+    let choice = choices.algorithm(CollectiveOperation::Bcast, talk.size(), || len);
     // Of two ranks both copy a long message, each a half.
-    let may_be_long =
-        talk.size() > 2 || choices.bcast == Algorithm::Blackboard || len <= choices.bcast_parts_bytes;
+    let may_be_long = talk.size() > 2 || choice == Algorithm::Blackboard || len <= choices.bcast_parts_bytes;
     let fits = |limits: &Limits| {
         len <= limits.bytes || may_be_long && (limits.takes_in_parts(len) || limits.takes(len))
     };
-    if let Some(limits) = talk.limits(choices.bcast).filter(fits) {
+    if let Some(limits) = talk.limits(choice).filter(fits) {
         blackboard::bcast(talk, data.buffer(), circle.root, limits)?;
         return Ok(());
     }
     let is_quicker = data.len() <= choices.bcast_leaders_bytes;
-    if let Some(machines) = talk.machines(choices.bcast, is_quicker) {
+    if let Some(machines) = talk.machines(choice, is_quicker) {
         let leaders = Leaders::new(machines, Some(circle.root));
         return leaders::bcast(talk, leaders, |talk, circle| bcast_from(talk, data, circle));
     }
-    let in_pieces = match choices.bcast {
+    let in_pieces = match choice {
         Algorithm::Binomial => false,
         Algorithm::ScatterRing => true,
         _ => data.len() >= choices.bcast_scatter_bytes && talk.size() >= choices.bcast_scatter_ranks,

@@ -15,7 +15,7 @@ use super::ranks::Circle;
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Brings a block of each rank to the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
 /// counts at the root only.
@@ -53,17 +53,18 @@ pub fn gather(
     };
     talk.name(tag::GATHER);
     let choices = choices();
+    let choice = choices.algorithm(CollectiveOperation::Gather, talk.size(), || block_len);
     // Of two ranks, messages are quicker: both copy a long block, each a half or a stage.
-    let exposes = talk.size() > 2 || choices.gather == Algorithm::Blackboard;
+    let exposes = talk.size() > 2 || choice == Algorithm::Blackboard;
     let fits = |limits: &Limits| block_len <= limits.bytes || exposes && limits.takes(block_len);
-    if let Some(limits) = talk.limits(choices.gather).filter(fits) {
+    if let Some(limits) = talk.limits(choice).filter(fits) {
         if block_len > limits.bytes {
             return exposed::gather(talk, send, (receive, block_len), circle.root);
         }
         blackboard::gather(talk, send, blocks, (circle.root, limits))?;
         return Ok(());
     }
-    let by_tree = match choices.gather {
+    let by_tree = match choice {
         Algorithm::Linear => false,
         Algorithm::Binomial => true,
         _ => block_len < choices.gather_linear_bytes,

@@ -13,7 +13,7 @@ use super::data::{Elements, Part, Reduction, same_memory};
 use super::messages::tag;
 use super::ranks::Circle;
 use heddle_comm::error::Result;
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Combines the data of all ranks at the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
 /// counts at the root only.
@@ -56,20 +56,21 @@ pub(super) fn reduce_to<'d>(
     circle: Circle,
 ) -> Result<()> {
     let choices = choices();
-    if let Some(limits) = talk.limits(choices.reduce)
+    let choice = choices.algorithm(CollectiveOperation::Reduce, talk.size(), || operands.len());
+    if let Some(limits) = talk.limits(choice)
         && blackboard::reduce(talk, reduction, operands, destination, (circle.root, limits))?
     {
         return Ok(());
     }
     let is_quicker = operands.len() <= choices.reduce_leaders_bytes;
-    if let Some(machines) = talk.machines_for(reduction, choices.reduce, is_quicker) {
+    if let Some(machines) = talk.machines_for(reduction, choice, is_quicker) {
         let leaders = Leaders::new(machines, Some(circle.root));
         let data = (operands, destination);
         return leaders::reduce(talk, leaders, reduction, data, |talk, operands, destination, circle| {
             reduce_to(talk, reduction, operands, destination, circle)
         });
     }
-    let in_pieces = match choices.reduce {
+    let in_pieces = match choice {
         Algorithm::Binomial => false,
         Algorithm::Rabenseifner => true,
         _ => {

@@ -13,7 +13,7 @@ use super::conversation::Conversation;
 use super::data::{Part, Reduction};
 use super::messages::tag;
 use heddle_comm::error::{Error, Result};
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 use heddle_spec::constants as mpi;
 use vector::Vector;
 
@@ -44,12 +44,14 @@ pub fn reduce_scatter(
         return Ok(());
     }
     let choices = choices();
-    if let Some(limits) = talk.limits(choices.reduce_scatter)
+    let mean = || operands.len() / talk.size();
+    let choice = choices.algorithm(CollectiveOperation::ReduceScatter, talk.size(), mean);
+    if let Some(limits) = talk.limits(choice)
         && blackboard::reduce_scatter(talk, reduction, vector, limits)?
     {
         return Ok(());
     }
-    match choices.reduce_scatter {
+    match choice {
         Algorithm::Pairwise => pairwise::reduce_scatter(talk, reduction, vector),
         Algorithm::RecursiveHalving if reduction.commutes() => {
             halving::reduce_scatter(talk, reduction, vector)

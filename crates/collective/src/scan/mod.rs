@@ -18,6 +18,7 @@ use super::messages::tag;
 use super::shared_reduction::Chunks;
 use heddle_blackboard::Limits;
 use heddle_comm::error::Result;
+use heddle_settings::CollectiveOperation;
 use kind::ScanKind;
 
 /// The most bytes of a chunk on the blackboard: the rank above waits for the first one.
@@ -72,7 +73,8 @@ fn prefix(
         let limits = Limits { bytes: limits.bytes.min(CHUNK), ..limits };
         Chunks::new(count, reduction.datatype().size() as usize, limits)
     };
-    if let Some(chunks) = talk.limits(choices().scan).and_then(chunks) {
+    let choice = choices().algorithm(CollectiveOperation::Scan, size, || receive.len());
+    if let Some(chunks) = talk.limits(choice).and_then(chunks) {
         return blackboard::prefix(talk, reduction, send, receive, (kind, chunks));
     }
     let (around, spare) = (talk.vector(reduction, count)?, talk.vector(reduction, count)?);

@@ -13,7 +13,7 @@ use super::messages::tag;
 use super::ranks::{Circle, published};
 use heddle_blackboard::{BlockTable, Limits};
 use heddle_comm::error::Result;
-use heddle_settings::Algorithm;
+use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Gives each rank its block of the root's data. `send` counts at the root only; `receive` is `None` for
 /// `MPI_IN_PLACE`.
@@ -45,14 +45,15 @@ pub fn scatter(
     let receive = receive.map(|part| part.buffer());
     let whole = block_len * published(circle.root, talk.size()).len();
     let choices = choices();
+    let choice = choices.algorithm(CollectiveOperation::Scatter, talk.size(), || block_len);
     // Of two ranks, messages are quicker: both copy a long block, each a half or a stage.
     let is_long = talk.size() > 2 && block_len >= choices.scatter_exposed_bytes;
-    let exposes = is_long || choices.scatter == Algorithm::Blackboard;
+    let exposes = is_long || choice == Algorithm::Blackboard;
     let fits = |limits: &Limits| whole <= limits.bytes || exposes && limits.takes(whole);
-    if let Some(limits) = talk.limits(choices.scatter).filter(fits) {
+    if let Some(limits) = talk.limits(choice).filter(fits) {
         return blackboard::scatter(talk, send, (receive, block_len), (circle.root, limits));
     }
-    let by_tree = match choices.scatter {
+    let by_tree = match choice {
         Algorithm::Linear => false,
         Algorithm::Binomial => true,
         _ => block_len < choices.scatter_linear_bytes,

@@ -16,10 +16,10 @@ const LEAST_ROUNDS: usize = 3;
 /// A row in which Heddle is behind another library.
 #[derive(Debug)]
 pub(super) struct Behind<'a> {
-    key: &'a Key,
-    peer: &'a str,
+    pub(super) key: &'a Key,
+    pub(super) peer: &'a str,
     /// Heddle's speed as a part of the peer's: the median over the rounds.
-    speed: f64,
+    pub(super) speed: f64,
     /// The interval of these ratios: that of their median with a confidence of 95 %, of fewer than six rounds
     /// the smallest and the largest.
     interval: (f64, f64),
@@ -33,6 +33,14 @@ type Round<'a> = BTreeMap<&'a str, &'a Measurement>;
 /// several peers the one that is furthest ahead. A row is behind if the whole interval of the rounds' ratios
 /// is under 1.
 pub(super) fn behind(measurements: &[Measurement]) -> (usize, Vec<Behind<'_>>) {
+    behind_those(measurements, |name| !Library::is_heddle(name))
+}
+
+/// The same with those participants as peers for which `is_peer` is true.
+pub(super) fn behind_those(
+    measurements: &[Measurement],
+    is_peer: impl Fn(&str) -> bool,
+) -> (usize, Vec<Behind<'_>>) {
     let mut rows: BTreeMap<&Key, BTreeMap<u32, Round<'_>>> = BTreeMap::new();
     for measurement in measurements.iter().filter(|m| m.line.wrong_bytes == 0) {
         let round = rows.entry(&measurement.line.key).or_default().entry(measurement.round).or_default();
@@ -46,7 +54,7 @@ pub(super) fn behind(measurements: &[Measurement]) -> (usize, Vec<Behind<'_>>) {
         peers.dedup();
         let ratios: Vec<Behind<'_>> = peers
             .into_iter()
-            .filter(|name| !Library::is_heddle(name))
+            .filter(|name| is_peer(name))
             .filter_map(|peer| compare(key, peer, &rounds))
             .collect();
         compared += usize::from(!ratios.is_empty());

@@ -29,6 +29,7 @@ mod sweep;
 mod table;
 mod targets;
 mod thread_targets;
+mod tune;
 mod window_targets;
 
 use std::path::{Path, PathBuf};
@@ -45,7 +46,8 @@ use library::Library;
 use participants::ParticipantArgs;
 use record::{Participant, Results};
 use session::{Compiled, Session};
-use subject::{Topic, topics};
+use subject::{Subject, Topic, topics};
+use tune::{OfBench, TuneArgs};
 
 use crate::error::BenchError;
 use crate::harness::alternation::Failure;
@@ -94,6 +96,8 @@ pub struct BenchArgs {
     pvars: Vec<String>,
     #[command(flatten)]
     lengths: LengthArgs,
+    #[command(flatten)]
+    tune: TuneArgs,
     /// The picture as PNG too (needs rsvg-convert).
     #[arg(long)]
     png: bool,
@@ -151,6 +155,15 @@ impl BenchArgs {
         Case::partition(sized.collect(), lab.is_some())
     }
 
+    /// Runs `--tune`.
+    fn tuned(&self, file: &Path) -> Result<ExitCode, BenchError> {
+        if self.subjects.iter().any(|topic| !topic.holds(Subject::Collective)) {
+            return Err(BenchError::Options("--tune measures the subject collective alone".to_owned()));
+        }
+        let Self { participants, machine, lengths, sizes, .. } = self;
+        tune::run(file, &self.tune, OfBench { participants, machine, lengths, sizes: sizes.as_ref() })
+    }
+
     fn effort(&self, simulated: bool) -> Result<Effort, BenchError> {
         self.lengths.effort(if simulated { DEFAULT_IN_LAB } else { self.scale().effort() }, simulated)
     }
@@ -167,6 +180,9 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         Some(Other::RmaLocks(args)) => return rma_locks::run(args),
         Some(Other::Instructions(args)) => return instructions::run(args),
         None => {}
+    }
+    if let Some(file) = &args.tune.file {
+        return args.tuned(file);
     }
     let lab = args.machine.lab()?;
     let simulated = lab.is_some();

@@ -7,7 +7,7 @@ use crate::error::TransportError;
 use crate::failure::{Fail, Failure, Garbage, Peer};
 use crate::geometry::Geometry;
 use crate::losses::{Losses, Survives};
-use crate::network::{Network, Ports, ProcessInfo};
+use crate::network::{Alike, Network, Ports, ProcessInfo};
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
@@ -100,7 +100,7 @@ impl Fabric {
             rank: self.rank as u32,
             ranks: self.size as u32,
             local: Arc::clone(&self.local),
-            vnis: self.vnis,
+            alike: Alike { vnis: self.vnis, ..network.alike },
             word_of: |rank, vni| World::word_of(rank, vni).map_err(|error| error.to_string()),
             fail: self.fail,
             survives: self.survives,

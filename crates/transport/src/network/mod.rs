@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `packet.rs` | messages as they travel |
 //! | `address.rs` | the words by which others find a VNI |
+//! | `alike.rs` | what all processes of a job must have alike |
 //! | `buffers.rs` | memory for packets |
 //! | `connection.rs` | the connection to a rank: flow control, order |
 //! | `port` | the port of a VNI: its endpoint and connections; remote reads |
@@ -21,6 +22,7 @@
 //! | `one_sided.rs` | the port for operations that a thread of the library carries out at their target |
 
 mod address;
+mod alike;
 mod at_exit;
 mod buffers;
 mod connection;
@@ -38,6 +40,7 @@ mod tests;
 
 use crate::error::TransportError;
 use crate::single_copy::random;
+pub use alike::Alike;
 use at_exit::LISTENER;
 pub(crate) use buffers::LONGEST_PAYLOAD;
 use heddle_bootstrap::Joining;
@@ -88,6 +91,7 @@ pub struct Strangers {
 #[derive(Debug)]
 pub struct Network {
     opened: Result<Vec<port::Opened>, TransportError>,
+    pub(crate) alike: Alike,
     timeout: Option<Duration>,
 }
 
@@ -99,7 +103,7 @@ impl Network {
     /// If it cannot be opened although it is needed, or an address cannot be left.
     pub fn open(
         choice: &NetworkChoice,
-        vnis: usize,
+        alike: Alike,
         timeout: Option<Duration>,
         joining: &Joining,
     ) -> Result<Option<Network>, TransportError> {
@@ -113,23 +117,23 @@ impl Network {
             NetworkChoice::Auto => Wish::default(),
             NetworkChoice::Wish(wish) => wish.clone(),
         };
-        let opened = open_ports(&wish, vnis, joining);
+        let opened = open_ports(&wish, alike, joining);
         // If the launcher does not say where ranks run, they may do without a network.
         if spans.is_none() && *choice == NetworkChoice::Auto {
-            return Ok(Some(Network { opened, timeout }));
+            return Ok(Some(Network { opened, alike, timeout }));
         }
-        opened.map(|ports| Some(Network { opened: Ok(ports), timeout }))
+        opened.map(|ports| Some(Network { opened: Ok(ports), alike, timeout }))
     }
 }
 
-fn open_ports(wish: &Wish, vnis: usize, joining: &Joining) -> Result<Vec<port::Opened>, TransportError> {
+fn open_ports(wish: &Wish, alike: Alike, joining: &Joining) -> Result<Vec<port::Opened>, TransportError> {
     let provider: Arc<Provider> = Arc::new(Library::open()?.provider(wish, port::DEPTH)?);
     guard::report_strangers(strangers::report);
     let key = random();
     let mut ports = Vec::new();
-    for vni in 0..vnis {
+    for vni in 0..alike.vnis {
         let port = port::Opened::new(&provider, key)?;
-        joining.publish(vni, &port.address(vnis)?.to_string())?;
+        joining.publish(vni, &port.address(alike)?.to_string())?;
         ports.push(port);
     }
     Ok(ports)
@@ -189,9 +193,9 @@ impl Ports {
         process: &ProcessInfo,
         throttle: impl Fn(usize) -> *const AtomicU32,
     ) -> Result<Ports, TransportError> {
-        let Network { opened, timeout } = network;
+        let Network { opened, timeout, .. } = network;
         let opened = opened?;
-        let (vnis, there) = (process.vnis, opened.len());
+        let (vnis, there) = (process.alike.vnis, opened.len());
         if there != vnis {
             return Err(TransportError::Vnis { here: there, machine: vnis });
         }

@@ -101,12 +101,12 @@ impl OneSided {
         opened: Opened,
         timeout: Option<Duration>,
     ) -> Result<OneSided, TransportError> {
-        let (vnis, signal) = (process.vnis, Arc::new(Signal::new()));
+        let (alike, signal) = (process.alike, Arc::new(Signal::new()));
         // Packets may stay open: whoever leaves one sends it before it waits.
         signal.listener_is_there();
-        let address = opened.address(vnis)?.to_string();
+        let address = opened.address(alike)?.to_string();
         // SAFETY: the flag is static.
-        let port = unsafe { Port::new(vnis, process, &raw const NEVER, signal, opened) };
+        let port = unsafe { Port::new(alike.vnis, process, &raw const NEVER, signal, opened) };
         Ok(OneSided {
             port: Arc::new(port.map_err(|source| TransportError::Reserve { source })?),
             address,

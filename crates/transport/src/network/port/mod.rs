@@ -25,6 +25,7 @@ mod state;
 mod stopping;
 
 use super::address::VniAddress;
+use super::alike::Alike;
 use super::buffers::{Buffers, COPIED, Owner, RECEIVED, RECEIVES};
 use super::connection::{BufferedPacket, Connection, SENDS};
 use super::signal::Signal;
@@ -67,10 +68,10 @@ impl Opened {
     }
 
     /// The words by which others find the port.
-    pub(super) fn address(&self, vnis: usize) -> Result<VniAddress, heddle_libfabric::Error> {
+    pub(super) fn address(&self, alike: Alike) -> Result<VniAddress, heddle_libfabric::Error> {
         let (name, provider) = (self.endpoint.name()?, self.provider.name());
         let door = self.endpoint.key();
-        Ok(VniAddress { vnis, key: self.key, door, name, host: heddle_bootstrap::host(), provider })
+        Ok(VniAddress { alike, key: self.key, door, name, host: heddle_bootstrap::host(), provider })
     }
 }
 

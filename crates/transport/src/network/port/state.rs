@@ -5,6 +5,7 @@ use super::reader::Reader;
 use crate::failure::{Fail, Failure};
 use crate::losses::{Losses, Survives};
 use crate::network::address::VniAddress;
+use crate::network::alike::Alike;
 use crate::network::buffers::Buffers;
 use crate::network::connection::{BufferedPacket, Connection};
 use crate::network::late::Latecomers;
@@ -26,8 +27,7 @@ pub(crate) struct ProcessInfo {
     /// The ranks in the job.
     pub(crate) ranks: u32,
     pub(crate) local: Arc<LocalRanks>,
-    /// The VNIs of each process.
-    pub(crate) vnis: usize,
+    pub(crate) alike: Alike,
     /// The word that a rank has left with a number: the address of its VNI.
     pub(crate) word_of: fn(u32, usize) -> Result<String, String>,
     /// How the process ends when a message cannot be sent or read.
@@ -179,12 +179,8 @@ impl Port {
             let Some(address) = VniAddress::parse(&word) else {
                 return Err(format!("its address is {word:?}, which no rank has left"));
             };
-            if address.vnis != self.process.vnis {
-                let (theirs, ours) = (address.vnis, self.process.vnis);
-                return Err(format!(
-                    "it has {theirs} VNIs and this process has {ours}: set HEDDLE_VNIS to the same number for \
-                     all ranks"
-                ));
+            if let Some(difference) = self.process.alike.difference(&address.alike) {
+                return Err(difference);
             }
             let ours = state.endpoint.provider().name();
             if address.provider != ours {

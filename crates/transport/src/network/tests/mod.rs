@@ -5,6 +5,7 @@ mod departures;
 mod one_sided;
 mod stopped_reads;
 
+use super::alike::Alike;
 use super::heartbeat::PATIENCE;
 use super::listener::{Duties, Listener};
 use super::port::{CopyDirection, DEPTH, Lasts, Opened};
@@ -75,6 +76,9 @@ impl Duties for Ringing {
     }
 }
 
+/// What all processes here have alike.
+const ALIKE: Alike = Alike { vnis: 4, collectives: 7 };
+
 /// The port of a rank whose machine has no other, and its key.
 fn port(provider: &Arc<Provider>, rank: u32, test: usize, vnis: usize) -> Port {
     port_with(provider, rank, test, vnis, Box::leak(Box::default()))
@@ -89,12 +93,13 @@ fn port_with(
     throttle: &'static AtomicU32,
 ) -> Port {
     let opened = Opened::new(provider, 100 + u64::from(rank)).expect("an endpoint");
-    let word = opened.address(vnis).expect("a name").to_string();
+    let word = opened.address(Alike { vnis, ..ALIKE }).expect("a name").to_string();
     WORDS.lock().expect("no test fails here").push((rank, test, word));
     let local = Arc::new(LocalRanks::of(vec![rank]));
     let (survives, losses) = (|| SURVIVES.get(), Arc::default());
+    let alike = ALIKE;
     let process =
-        ProcessInfo { rank, ranks: RANKS, local, vnis: 4, word_of, fail, survives, losses, late: None };
+        ProcessInfo { rank, ranks: RANKS, local, alike, word_of, fail, survives, losses, late: None };
     // SAFETY: the flag lives as long as the process.
     unsafe { Port::new(test, process, throttle, Arc::new(Signal::new()), opened) }.expect("a port")
 }
@@ -297,10 +302,20 @@ fn a_rank_with_another_number_of_vnis_is_refused() {
 }
 
 #[test]
+#[should_panic(
+    expected = "its algorithms of collective operations are others than this process's: set HEDDLE_COLLECTIVES"
+)]
+fn a_rank_with_other_collective_operations_is_refused() {
+    let from = port(&provider(), 0, 40, 4);
+    from.know(1, "4:8:1::00:there:tcp");
+    send(&from, 1, Traffic::Eager, 0, 8);
+}
+
+#[test]
 #[should_panic(expected = "its network is verbs;ofi_rxm of libfabric and this process's is ")]
 fn a_rank_in_another_network_is_refused() {
     let from = port(&provider(), 0, 22, 4);
-    from.know(1, "4:1::00:there:verbs+ofi_rxm");
+    from.know(1, "4:7:1::00:there:verbs+ofi_rxm");
     send(&from, 1, Traffic::Eager, 0, 8);
 }
 

@@ -1,6 +1,6 @@
 //! The ports for one-sided operations of two ranks of one process.
 
-use super::{LocalRanks, RANKS, fail, provider};
+use super::{ALIKE, LocalRanks, RANKS, fail, provider};
 use crate::network::one_sided::{Handler, OneSided, Polled, Request};
 use crate::network::port::{CopyDirection, Opened, ProcessInfo, RemoteCopy};
 use crate::ring::Incoming;
@@ -47,7 +47,7 @@ fn one_sided(rank: u32) -> (Arc<OneSided>, Arc<AtomicU64>) {
         rank,
         ranks: RANKS,
         local,
-        vnis: 4,
+        alike: ALIKE,
         word_of,
         fail,
         survives: || false,
