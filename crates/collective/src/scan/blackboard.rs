@@ -22,33 +22,22 @@ pub(super) fn prefix(
     let above = Some(talk.rank() + 1).filter(|&above| above < talk.size());
     let longest = chunks.chunk(0).count;
     let from = FoldFrom::new(talk, reduction, longest)?;
-    // An exclusive scan's result does not have the operands that the rank above needs.
-    let for_above = match (kind, below, above) {
-        (ScanKind::Exclusive, Some(_), Some(_)) => Some(talk.vector(reduction, longest)?),
-        _ => None,
-    };
     let talk = &mut talk.take_rounds(chunks.number());
     for round in 0..chunks.number() {
         let chunk = chunks.chunk(round);
-        let source = |rank| Source { round, rank, whole: chunk.len, offset: 0 };
         let operands = send.unwrap_or(receive).elements.at(chunk.first);
         let result = receive.elements.at(chunk.first);
-        let combined = match (kind, below) {
-            (_, None) => operands,
-            (ScanKind::Inclusive, Some(rank)) => {
-                from.fold(talk, source(rank), (operands, result), chunk.count);
-                result
-            }
-            (ScanKind::Exclusive, Some(rank)) => {
-                if let Some(combined) = for_above {
-                    from.fold(talk, source(rank), (operands, combined), chunk.count);
-                }
-                talk.fetch(source(rank), result.buffer(chunk.count));
-                for_above.unwrap_or(result)
-            }
-        };
+        let source = below.map(|rank| Source { round, rank, whole: chunk.len, offset: 0 });
+        // An exclusive scan's result has what the rank above needs until that is published.
+        if let Some(source) = source.filter(|_| kind == ScanKind::Inclusive || above.is_some()) {
+            from.fold(talk, source, (operands, result), chunk.count);
+        }
         if above.is_some() {
+            let combined = if below.is_some() { result } else { operands };
             talk.publish(round, combined.buffer(chunk.count), above);
+        }
+        if let Some(source) = source.filter(|_| kind == ScanKind::Exclusive) {
+            talk.fetch(source, result.buffer(chunk.count));
         }
         talk.finish_round(round);
     }
