@@ -14,7 +14,7 @@ use heddle_message::buffer::Buffer;
 pub(super) fn bcast(talk: &mut Conversation<'_>, data: Buffer, root: usize, limits: Limits) -> Result<()> {
     let source = |round| Source { round, rank: root, whole: data.len(), offset: 0 };
     let is_root = talk.rank() == root;
-    let Some(parts) = InParts::new(data.len(), limits) else {
+    let Some(parts) = InParts::new(data.len(), limits.pipelined(data.len())) else {
         let offer = is_root.then(|| Offer::new(talk, (0, data), None, limits)).transpose()?;
         let talk = &mut talk.take_rounds(1);
         match &offer {

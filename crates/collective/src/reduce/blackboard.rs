@@ -22,10 +22,14 @@ pub(super) fn reduce(
     destination: Option<Elements<'_>>,
     (root, limits): (usize, Limits),
 ) -> Result<bool> {
-    let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
+    let chunks = |limits| Chunks::new(operands.count, reduction.datatype().size() as usize, limits);
+    let is_of_two = talk.size() == 2;
+    // Of two ranks one waits for the other. An element may be longer than a part.
+    let in_parts = is_of_two.then(|| chunks(limits.pipelined(operands.len()))).flatten();
+    let Some(chunks) = in_parts.or_else(|| chunks(limits)) else {
         return Ok(false);
     };
-    if talk.size() == 2 || operands.len() * talk.size() <= choices().reduce_pieces_bytes {
+    if is_of_two || operands.len() * talk.size() <= choices().reduce_pieces_bytes {
         whole(talk, reduction, operands, destination, (root, chunks))?;
     } else {
         in_pieces(talk, reduction, operands, destination, (root, chunks))?;
