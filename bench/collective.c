@@ -69,6 +69,8 @@ OPERATIONS(DEFINE_PERSISTENT)
 static void next_root(struct state *s) { s->root = (s->root + 1) % s->ranks; }
 static void bcast_turns(struct state *s, MPI_Comm comm) { bcast(s, comm), next_root(s); }
 static void reduce_turns(struct state *s, MPI_Comm comm) { reduce(s, comm), next_root(s); }
+static void gather_turns(struct state *s, MPI_Comm comm) { gather(s, comm), next_root(s); }
+static void scatter_turns(struct state *s, MPI_Comm comm) { scatter(s, comm), next_root(s); }
 
 #define NAME_BLOCKING(NAME, FUNCTION, IFUNCTION, ARGUMENTS) #NAME,
 #define NAME_NONBLOCKING(NAME, FUNCTION, IFUNCTION, ARGUMENTS) "i" #NAME,
@@ -78,13 +80,13 @@ static void reduce_turns(struct state *s, MPI_Comm comm) { reduce(s, comm), next
 #define CALL_PERSISTENT(NAME, FUNCTION, IFUNCTION, ARGUMENTS) init_##NAME,
 /* The names of all forms, and their functions in the same order. */
 static const char *const ops[] = {
-    OPERATIONS(NAME_BLOCKING) "bcast_turns", "reduce_turns", OPERATIONS(NAME_NONBLOCKING)
+    OPERATIONS(NAME_BLOCKING) "bcast_turns", "reduce_turns", "gather_turns", "scatter_turns", OPERATIONS(NAME_NONBLOCKING)
 #if MPI_VERSION >= 4
     OPERATIONS(NAME_PERSISTENT)
 #endif
     NULL};
 static void (*const calls[])(struct state *s, MPI_Comm comm) = {
-    OPERATIONS(CALL_BLOCKING) bcast_turns, reduce_turns, OPERATIONS(CALL_NONBLOCKING)
+    OPERATIONS(CALL_BLOCKING) bcast_turns, reduce_turns, gather_turns, scatter_turns, OPERATIONS(CALL_NONBLOCKING)
 #if MPI_VERSION >= 4
     OPERATIONS(CALL_PERSISTENT)
 #endif

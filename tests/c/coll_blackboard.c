@@ -118,10 +118,10 @@ static bool reach_each_other(MPI_Comm comm) {
 
 enum { OPERATIONS = 13 };
 
-// True if an operation goes by messages: a long gather or scatter of two ranks, of which both copy a stage.
+// True if an operation goes by messages: a long gather of two ranks, of which both copy a stage.
 static bool takes_messages(int which, int n) {
     bool is_long = n > 1000;
-    return is_long && check_size == 2 && (which == 4 || which == 8);
+    return is_long && check_size == 2 && which == 4;
 }
 
 // One operation with `n` doubles per rank, a persistent one if there is a place for its request.

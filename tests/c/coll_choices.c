@@ -22,6 +22,7 @@
 // settings points: HEDDLE_REDUCE_SCATTER_PAIRWISE_BYTES=2048
 // settings parts: HEDDLE_BCAST_PARTS_BYTES=160000 HEDDLE_ALLTOALL_PARTS_BYTES=160000
 // settings parts: HEDDLE_ALLGATHER_EXPOSED_BYTES=160000 HEDDLE_SCATTER_EXPOSED_BYTES=160000
+// settings parts: HEDDLE_SCATTER_PARTS_BYTES=160000
 // settings pieces: HEDDLE_REDUCE_PIECES_BYTES=2047 HEDDLE_ALLREDUCE_PIECES_BYTES=2047
 // settings table: HEDDLE_COLLECTIVES=./coll_choices.table
 // heddle: only
@@ -300,6 +301,8 @@ static void parts(void) {
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, check_rank / 2, 0, &two));
     expect_on(two, BCAST, IN_PARTS, messages(0));
     expect_on(two, BCAST, IN_PARTS + 1, messages(1));
+    expect_on(two, SCATTER, IN_PARTS, messages(0));
+    expect_on(two, SCATTER, IN_PARTS + 1, messages(1));
     expect_on(two, ALLTOALL, IN_PARTS, messages(0));
     expect_on(two, ALLTOALL, IN_PARTS + 1, messages(2));
     expect_on(two, ALLGATHER, IN_PARTS, messages(0));

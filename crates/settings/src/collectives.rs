@@ -177,6 +177,14 @@ heddle_model::settings! {
             default: 2048,
             common: true,
         }
+        scatter_parts_bytes: usize {
+            variable: "HEDDLE_SCATTER_PARTS_BYTES",
+            class: Tuning,
+            meaning: "MPI_Scatter of two processes on the blackboard: a block of up to this many bytes is published in parts, a longer one goes in a message",
+            values: SWITCH_POINTS,
+            default: 2097152,
+            common: true,
+        }
         scatter_exposed_bytes: usize {
             variable: "HEDDLE_SCATTER_EXPOSED_BYTES",
             class: Tuning,

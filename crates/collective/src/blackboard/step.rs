@@ -82,10 +82,10 @@ impl RoundStep {
         matches!(self, Publish(..) | PublishBlocks(..) | Expose(..) | AwaitFinished(..) | Finish(_))
     }
 
-    /// How many bytes it publishes.
+    /// The bytes of the data that it publishes, or of which it publishes a part.
     pub(crate) fn published_bytes(&self) -> usize {
         match self {
-            RoundStep::Publish(_, _, span, _) => span.len,
+            RoundStep::Publish(_, data, ..) => data.len(),
             RoundStep::PublishBlocks(_, kept) => kept.blocks().len(),
             _ => 0,
         }

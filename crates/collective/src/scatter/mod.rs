@@ -4,7 +4,7 @@ mod blackboard;
 mod tree;
 
 use super::arguments::{check_root, in_place_not_allowed, no_buffer};
-use super::basic::scatter_straight;
+use super::basic::{InParts, scatter_straight};
 use super::between_groups::with_root;
 use super::choices::choices;
 use super::conversation::Conversation;
@@ -46,12 +46,21 @@ pub fn scatter(
     let whole = block_len * published(circle.root, talk.size()).len();
     let choices = choices();
     let choice = choices.algorithm(CollectiveOperation::Scatter, talk.size(), || block_len);
-    // Of two ranks, messages are quicker: both copy a long block, each a half or a stage.
+    // Of two ranks both copy a longer block in a message, each a half or a stage.
     let is_long = talk.size() > 2 && block_len >= choices.scatter_exposed_bytes;
     let exposes = is_long || choice == Algorithm::Blackboard;
-    let fits = |limits: &Limits| whole <= limits.bytes || exposes && limits.takes(whole);
-    if let Some(limits) = talk.limits(choice).filter(fits) {
-        return blackboard::scatter(talk, send, (receive, block_len), (circle.root, limits));
+    if let Some(limits) = talk.limits(choice) {
+        if talk.size() == 2
+            && block_len <= choices.scatter_parts_bytes
+            && let Some(parts) = InParts::new(block_len, limits.pipelined(block_len))
+            && parts.number() > 1
+        {
+            blackboard::of_two_in_parts(talk, send, (receive, block_len), (circle.root, parts));
+            return Ok(());
+        }
+        if whole <= limits.bytes || exposes && limits.takes(whole) {
+            return blackboard::scatter(talk, send, (receive, block_len), (circle.root, limits));
+        }
     }
     let by_tree = match choice {
         Algorithm::Linear => false,

@@ -106,7 +106,9 @@ impl Recorder {
             Step::InRound(step) => Some(step.published_bytes()),
             Step::Prompt(_) | Step::Complete => None,
         });
-        blackboard.make_pages_of_lane(lane, published.max().unwrap_or(0));
+        // Also for parts: the writer is to come back to a place when its readers' caches have lost it.
+        let longest = published.max().unwrap_or(0).min(blackboard.limits().bytes);
+        blackboard.make_pages_of_lane(lane, longest);
     }
 
     /// Keeps blocks for a step.

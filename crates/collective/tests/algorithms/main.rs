@@ -7,6 +7,7 @@ mod ahead;
 mod blocks;
 mod disagreement;
 mod operation;
+mod parts;
 
 use heddle_collective::{Conversation, barrier, begin, init, run};
 use heddle_comm::CommRef;

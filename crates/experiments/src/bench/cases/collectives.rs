@@ -45,7 +45,11 @@ const SIZED: [&str; 14] = [
 ];
 
 /// The other forms of some of them.
-const OTHER_FORMS: [&str; 14] = [
+const OTHER_FORMS: [&str; 18] = [
+    "bcast_turns",
+    "reduce_turns",
+    "gather_turns",
+    "scatter_turns",
     "iallreduce",
     "ibcast",
     "ireduce",

@@ -91,6 +91,8 @@ fn form(operation: CollectiveOperation) -> &'static str {
     match operation {
         CollectiveOperation::Bcast => "bcast_turns",
         CollectiveOperation::Reduce => "reduce_turns",
+        CollectiveOperation::Gather => "gather_turns",
+        CollectiveOperation::Scatter => "scatter_turns",
         other => other.name(),
     }
 }
