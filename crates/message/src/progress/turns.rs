@@ -92,7 +92,10 @@ mod tests {
             let mut waiter = Turns { with_yields, has_slept: false }.waiter(&policy, 1);
             (0..).take_while(|_| waiter.pause() == Next::Poll).count()
         };
-        assert_eq!((yields(0), yields(1)), (0, FEW_YIELDS as usize));
+        assert_eq!(yields(0), 0);
+        // After a yield in which others ran for long it sleeps, too.
+        let few = yields(1);
+        assert!((1..=FEW_YIELDS as usize).contains(&few), "{few} yields");
     }
 
     fn wait(sleeps: bool) -> u32 {
