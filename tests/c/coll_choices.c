@@ -295,6 +295,12 @@ static void expect_exposed(MPI_Comm comm, int n, bool exposed) {
     counter_end(&copies);
 }
 
+static int cores(void) {
+    cpu_set_t allowed;
+    CHECK_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    return CPU_COUNT(&allowed);
+}
+
 static void parts(void) {
     MPI_Comm two;
     bool can_expose = reach_each_other();
@@ -309,7 +315,8 @@ static void parts(void) {
     expect_exposed(two, IN_PARTS - 1, false);
     expect_exposed(two, IN_PARTS, can_expose);
     CHECK_OK(MPI_Comm_free(&two));
-    expect(SCATTER, IN_PARTS - 1, messages(7));
+    // Ranks with a core each copy shorter blocks, too.
+    if (cores() < RANKS) expect(SCATTER, IN_PARTS - 1, messages(7));
     expect(SCATTER, IN_PARTS, messages(can_expose ? 0 : 7));
 }
 

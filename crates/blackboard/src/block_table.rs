@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    const LIMITS: Limits = Limits { bytes: 112, parts: 1, exposed: Some(113) };
+    const LIMITS: Limits = Limits { bytes: 112, parts: 1, exposed: Some(113), each_has_a_core: false };
 
     fn as_it_is(buffer: &Buffer) -> Result<Buffer, Infallible> {
         Ok(*buffer)

@@ -13,6 +13,8 @@ pub struct Limits {
     pub parts: u32,
     /// Data of this many bytes or more may be exposed, if the processes can copy from each other's memory.
     pub exposed: Option<usize>,
+    /// Each process may have a core of its own; all of them say the same.
+    pub each_has_a_core: bool,
 }
 
 impl Limits {
@@ -61,7 +63,7 @@ mod tests {
 
     #[test]
     fn data_that_others_wait_for_have_four_parts_if_those_are_not_short() {
-        let limits = Limits { bytes: 128 << 10, parts: 1000, exposed: None };
+        let limits = Limits { bytes: 128 << 10, parts: 1000, exposed: None, each_has_a_core: false };
         for (kib, part) in
             [(1, 16), (16, 16), (32, 16), (64, 16), (128, 32), (400, 100), (512, 128), (4096, 128)]
         {

@@ -188,7 +188,7 @@ heddle_model::settings! {
         scatter_exposed_bytes: usize {
             variable: "HEDDLE_SCATTER_EXPOSED_BYTES",
             class: Tuning,
-            meaning: "MPI_Scatter of three processes and more on the blackboard: blocks from this many bytes on are copied from where they are, by the kernel, if all of them do not fit there; shorter ones go by messages",
+            meaning: "MPI_Scatter of three processes and more on the blackboard: blocks from this many bytes on are copied from where they are, by the kernel, if all of them do not fit there; shorter ones go by messages, unless there are more than four processes with a core each",
             values: SWITCH_POINTS,
             default: 32768,
             common: true,

@@ -54,6 +54,7 @@ pub struct Blackboard {
     stores: StoreChoice,
     /// True if each process can copy from the memory of every other one.
     exposes: bool,
+    each_has_a_core: bool,
     /// How many lanes of persistent operations are taken.
     lanes_taken: AtomicU32,
     /// How many operations in lane 0 are in the hands of tasks, which any thread may advance.
@@ -115,6 +116,7 @@ impl Blackboard {
             lanes,
             stores: StoreChoice::default(),
             exposes: false,
+            each_has_a_core: false,
             lanes_taken: AtomicU32::new(0),
             tasks: AtomicU32::new(0),
         }
@@ -165,7 +167,12 @@ impl Blackboard {
     #[inline(always)]
     pub fn limits(&self) -> Limits {
         let bytes = self.pages[KINDS_OF_PAGES - 1].slot();
-        Limits { bytes, parts: u32::MAX / 2, exposed: self.exposes.then_some(bytes + 1) }
+        Limits {
+            bytes,
+            parts: u32::MAX / 2,
+            exposed: self.exposes.then_some(bytes + 1),
+            each_has_a_core: self.each_has_a_core,
+        }
     }
 
     /// Returns true if this process can copy from the memory of all others. To be called when all are there.
@@ -178,6 +185,11 @@ impl Blackboard {
     /// Lets processes [expose](Self::expose) data. All must agree that each one reaches all others.
     pub fn allow_exposing(&mut self) {
         self.exposes = true;
+    }
+
+    /// Notes that each process may have a core of its own. All must agree on that.
+    pub fn note_cores(&mut self) {
+        self.each_has_a_core = true;
     }
 
     /// Takes the numbers of the rounds of an operation; returns the first one. All processes begin the

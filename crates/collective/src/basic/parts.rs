@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn parts_cover_the_data() {
-        let limits = Limits { bytes: 64, parts: 4, exposed: None };
+        let limits = Limits { bytes: 64, parts: 4, exposed: None, each_has_a_core: false };
         for len in [0, 1, 63, 64, 65, 200, 256] {
             let parts = InParts::new(len, limits).expect("few parts");
             let mut next = 0;

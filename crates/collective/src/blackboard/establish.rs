@@ -121,30 +121,38 @@ fn agree(members: Members<'_>, domain: &'static Domain) -> Option<Blackboard> {
     if let Some(ranks) = members.ranks {
         blackboard.set_ranks(ranks);
     }
-    if all_reach_all(members, &blackboard) {
+    let [all_reach_all, each_has_a_core] = said_by_all(members, &blackboard);
+    if all_reach_all {
         blackboard.allow_exposing();
+    }
+    if each_has_a_core {
+        blackboard.note_cores();
     }
     Some(blackboard)
 }
 
-/// Asks all processes whether they can copy from the memory of all others. It is the first round of the
-/// blackboard, and all processes are there.
-fn all_reach_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &Blackboard) -> bool {
+/// Asks all processes whether they can copy from the memory of all others, and whether they may have a core
+/// each: true if all say so, and all get the same answer. It is the first round of the blackboard, and all
+/// processes are there.
+fn said_by_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &Blackboard) -> [bool; 2] {
     let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
     let mut messages = Messages::default();
-    let mut answer = [u64::from(blackboard.reaches_all()), 0];
+    let mut all = [blackboard.reaches_all(), blackboard.has_cores()];
+    let mut answer = all.map(u64::from);
     let buffer = bytes(&mut answer);
     rounds.carry_out(comm.vni(), RoundStep::Publish(0, buffer, Span::of(&buffer), None), &mut messages);
-    let mut is_true = answer[0] == 1;
     for rank in (0..size).filter(|&rank| rank != own) {
         let mut answer = [0_u64; 2];
         let room = bytes(&mut answer);
         let source = Source { round: 0, rank, whole: room.len(), offset: 0 };
         rounds.carry_out(comm.vni(), RoundStep::Fetch(source, room, Span::of(&room)), &mut messages);
-        is_true &= answer[0] == 1;
+        for (all, answer) in all.iter_mut().zip(answer) {
+            *all &= answer == 1;
+        }
     }
     rounds.carry_out(comm.vni(), RoundStep::Finish(0), &mut messages);
-    is_true && messages.take_error().is_none()
+    let came = messages.take_error().is_none();
+    all.map(|all| all && came)
 }
 
 /// The tree of messages by which the processes agree.

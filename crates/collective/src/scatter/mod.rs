@@ -15,6 +15,9 @@ use heddle_blackboard::{BlockTable, Limits};
 use heddle_comm::error::Result;
 use heddle_settings::{Algorithm, CollectiveOperation};
 
+/// To so many ranks the root sends short blocks as quickly as each copies its own by the kernel.
+const FEW: usize = 4;
+
 /// Gives each rank its block of the root's data. `send` counts at the root only; `receive` is `None` for
 /// `MPI_IN_PLACE`.
 ///
@@ -46,10 +49,8 @@ pub fn scatter(
     let whole = block_len * published(circle.root, talk.size()).len();
     let choices = choices();
     let choice = choices.algorithm(CollectiveOperation::Scatter, talk.size(), || block_len);
-    // Of two ranks both copy a longer block in a message, each a half or a stage.
-    let is_long = talk.size() > 2 && block_len >= choices.scatter_exposed_bytes;
-    let exposes = is_long || choice == Algorithm::Blackboard;
     if let Some(limits) = talk.limits(choice) {
+        // Of two ranks both copy a longer block in a message, each a half or a stage.
         if talk.size() == 2
             && block_len <= choices.scatter_parts_bytes
             && let Some(parts) = InParts::new(block_len, limits.pipelined(block_len))
@@ -58,6 +59,10 @@ pub fn scatter(
             blackboard::of_two_in_parts(talk, send, (receive, block_len), (circle.root, parts));
             return Ok(());
         }
+        // Ranks that share cores copy short blocks one after the other, and the root waits for all.
+        let copy_at_once = limits.each_has_a_core && talk.size() > FEW;
+        let is_long = block_len >= choices.scatter_exposed_bytes || copy_at_once;
+        let exposes = talk.size() > 2 && is_long || choice == Algorithm::Blackboard;
         if whole <= limits.bytes || exposes && limits.takes(whole) {
             return blackboard::scatter(talk, send, (receive, block_len), (circle.root, limits));
         }

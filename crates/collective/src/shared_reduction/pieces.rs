@@ -169,7 +169,8 @@ mod tests {
     #[test]
     fn the_parts_of_a_block_lie_in_the_chunks_that_it_meets() {
         let chunks =
-            Chunks::new(20, 8, Limits { bytes: 64, parts: 20, exposed: None }).expect("elements fit");
+            Chunks::new(20, 8, Limits { bytes: 64, parts: 20, exposed: None, each_has_a_core: false })
+                .expect("elements fit");
         let parts = |elements: Range<i64>| {
             let part = |number| chunks.part_of(number, elements.clone());
             (0..3)
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn chunks_and_their_pieces_cover_the_vector() {
-        let limits = Limits { bytes: 64, parts: 20, exposed: None };
+        let limits = Limits { bytes: 64, parts: 20, exposed: None, each_has_a_core: false };
         for (count, size) in [(0, 8), (1, 8), (8, 8), (9, 8), (100, 12), (7, 0)] {
             let chunks = Chunks::new(count, size, limits).expect("elements fit");
             let mut next = 0;
@@ -206,7 +207,11 @@ mod tests {
     #[test]
     fn rounds_are_published_in_the_order_of_their_numbers_and_each_chunk_is_collected_once() {
         for number in 1..20 {
-            let chunks = Chunks::new(i64::from(number), 8, Limits { bytes: 8, parts: 20, exposed: None });
+            let chunks = Chunks::new(
+                i64::from(number),
+                8,
+                Limits { bytes: 8, parts: 20, exposed: None, each_has_a_core: false },
+            );
             let rounds = TwoRounds::of(chunks.expect("elements fit"));
             let (mut published, mut collected) = (0..rounds.total(), 0..number);
             let mut done = (&mut published, &mut collected);
