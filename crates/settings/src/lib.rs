@@ -4,8 +4,8 @@
 //! This crate is the one place that describes a setting: `heddle info`, MPI_T and the reference page
 //! (`docs/reference.md`) come from [`Variable::all`] and [`info_keys`]. The crate stands on `heddle-model`,
 //! which describes the parts of a model, and on `heddle-bootstrap`; `heddle-message`, `heddle-comm`,
-//! `heddle-p2p`, `heddle-collective`, `heddle-rma`, `heddle-process`, `heddle-tool`, `heddle-abi` and
-//! `heddle-cli` use it. All functions may be called by any thread.
+//! `heddle-p2p`, `heddle-collective`, `heddle-rma`, `heddle-process`, `heddle-tool`, `heddle-abi`,
+//! `heddle-experiments` and `heddle-cli` use it. All functions may be called by any thread.
 //!
 //! | file | idea |
 //! |---|---|
