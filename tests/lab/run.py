@@ -236,6 +236,14 @@ def job(lab, bench, subject, threads, processes, seconds=0.0004, warm=0.0003):
             "--seconds", seconds, "--warm", warm, "--reps", 1, "--no-probe"]  # fmt: skip
 
 
+def scatters_at_once(lab, bench):
+    """Ranks with a core each copy the blocks of a scatter from the root's memory, short ones too."""
+    command = job(lab, bench, "collective/scatter_turns", 1, 6)
+    options = ["--comms", "per-thread", "--sizes", "24K", "--pvars", "heddle_single_copies"]
+    found = json.loads(re.search(r'{"bench".*}', lab.run("xeon-16", *command, *options)[0])[0])["more"]
+    assert found["heddle_single_copies"] > 0.5, f"{found}: rank 0 copies in five of six"
+
+
 def drawn():
     """The figures to make, and how they were drawn."""
     seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 32))
@@ -282,7 +290,7 @@ def main():
     bench = lab.compile(mpicc, "mtbench", *sorted((HERE.parent.parent / "bench").glob("*.c")))
     failed = []
     laws = [(pings, ping), (loads_under_way, loads), (same_digits, bench), (known_locks, locks), (own_cores, None), (hot_lock, locks), (nothing_stays, bench),
-            (launcher_answers, talk), (levels_pay, locks), (too_few_cores, locks), (copies_cost, copies), (calls_cost, calls), (benchmarks_there, None)]  # fmt: skip
+            (launcher_answers, talk), (levels_pay, locks), (too_few_cores, locks), (copies_cost, copies), (calls_cost, calls), (scatters_at_once, bench), (benchmarks_there, None)]  # fmt: skip
     for law, program in laws:
         try:
             law(lab, program)

@@ -61,6 +61,9 @@ refused "HEDDLE_PEER_TIMEOUT.*from 1 to 86400, or off" HEDDLE_PEER_TIMEOUT=0
 fails timeout "$hangs_after" "$hydra" -n 1 -env HEDDLE_FABRIC udp\;ofi_rxd "$ring" : -n 1 -env HEDDLE_FABRIC tcp\;ofi_rxm "$ring"
 grep -q "its network is .* and this process's is .*set HEDDLE_FABRIC" <<<"$said" || fail "two providers: $said"
 echo "ok   two providers"
+fails timeout "$hangs_after" "$hydra" -n 1 -env HEDDLE_BCAST_ALGORITHM binomial "$ring" : -n 1 "$ring"
+grep -q "algorithms of collective operations are others .*set HEDDLE_COLLECTIVES" <<<"$said" || fail "two algorithms: $said"
+echo "ok   two algorithms of one operation"
 for check in "${checks[@]}"; do wait "$check" || exit; done
 
 # Each rank tells the machines apart, and the shape of the machines does not matter.

@@ -13,7 +13,7 @@ pub struct Limits {
     pub parts: u32,
     /// Data of this many bytes or more may be exposed, if the processes can copy from each other's memory.
     pub exposed: Option<usize>,
-    /// Each process may have a core of its own; all of them say the same.
+    /// True if each process may have a core of its own. All processes have the same answer.
     pub each_has_a_core: bool,
 }
 

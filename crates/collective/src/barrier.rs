@@ -18,11 +18,12 @@ use heddle_settings::{Algorithm, CollectiveOperation};
 /// An error of one of its messages.
 pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
     talk.name(tag::BARRIER);
+    let choice = choice(talk);
     if talk.is_between_groups() {
         barrier_between(talk);
-    } else if talk.limits(choice(talk)).is_some() {
+    } else if talk.limits(choice).is_some() {
         on_blackboard(talk);
-    } else if let Some(machines) = talk.machines(choice(talk), true) {
+    } else if let Some(machines) = talk.machines(choice, true) {
         by_leaders(talk, Leaders::new(machines, None));
     } else {
         by_dissemination(talk);

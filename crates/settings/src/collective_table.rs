@@ -17,7 +17,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::collective_operation::CollectiveOperation;
-use heddle_model::Choice;
+use heddle_model::{Choice, OneOf, ValueKind};
 use std::fmt;
 use std::fs;
 use std::ops::RangeInclusive;
@@ -25,13 +25,13 @@ use std::ops::RangeInclusive;
 /// A line of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The operation.
+    /// Whose algorithm it is.
     pub operation: CollectiveOperation,
     /// The numbers of processes.
     pub ranks: RangeInclusive<usize>,
     /// The numbers of bytes.
     pub bytes: RangeInclusive<usize>,
-    /// What it then has.
+    /// The algorithm that the operation then has.
     pub algorithm: Algorithm,
 }
 
@@ -42,25 +42,20 @@ impl Rule {
         let [operation, ranks, bytes, algorithm] = words[..] else {
             return Err("an operation, processes, bytes and an algorithm are wanted".to_owned());
         };
-        let names = || CollectiveOperation::ALL.map(CollectiveOperation::name).join(", ");
-        let operation = CollectiveOperation::ALL
-            .into_iter()
-            .find(|known| known.name() == operation)
-            .ok_or_else(|| format!("\"{operation}\" is no operation: one of {} is wanted", names()))?;
+        let operations = OneOf { values: &CollectiveOperation::ALL, name: CollectiveOperation::name };
+        let operation = operations
+            .read(operation)
+            .map_err(|wanted| format!("\"{operation}\" is no operation: {wanted}"))?;
         let ranks = range(ranks).ok_or_else(|| {
             format!("\"{ranks}\" are no numbers of processes: 2, 3..8, 9.. and ..16 would be some")
         })?;
         let bytes = range(bytes).ok_or_else(|| {
             format!("\"{bytes}\" are no numbers of bytes: 8, 9..4K, 4M.. and .. would be some")
         })?;
-        let algorithm =
-            operation.algorithms().iter().find(|known| known.name() == algorithm).copied().ok_or_else(
-                || {
-                    let names: Vec<&str> = operation.algorithms().iter().map(|known| known.name()).collect();
-                    let (operation, names) = (operation.name(), names.join(", "));
-                    format!("\"{algorithm}\" is no algorithm of {operation}: one of {names} is wanted")
-                },
-            )?;
+        let algorithms = OneOf { values: operation.algorithms(), name: Algorithm::name };
+        let algorithm = algorithms
+            .read(algorithm)
+            .map_err(|wanted| format!("\"{algorithm}\" is no algorithm of {}: {wanted}", operation.name()))?;
         Ok(Rule { operation, ranks, bytes, algorithm })
     }
 
@@ -78,17 +73,17 @@ impl fmt::Display for Rule {
 
 /// Reads a range with both its ends, or one number.
 fn range(text: &str) -> Option<RangeInclusive<usize>> {
-    let end = |text: &str, missing| if text.is_empty() { Some(missing) } else { number(text) };
+    let end = |text: &str, missing| if text.is_empty() { Some(missing) } else { number_with_unit(text) };
     let range = match text.split_once("..") {
         Some((low, high)) => end(low, 0)?..=end(high, usize::MAX)?,
-        None => number(text).map(|number| number..=number)?,
+        None => number_with_unit(text).map(|number| number..=number)?,
     };
     (!range.is_empty()).then_some(range)
 }
 
 /// Reads a number, with `K` or `M` of as many KiB or MiB.
-fn number(text: &str) -> Option<usize> {
-    let units = [('K', 1 << 10), ('M', 1 << 20)];
+pub fn number_with_unit(text: &str) -> Option<usize> {
+    let units = [(['K', 'k'], 1 << 10), (['M', 'm'], 1 << 20)];
     let with_unit = units.iter().find_map(|&(unit, bytes)| Some((text.strip_suffix(unit)?, bytes)));
     let (digits, unit) = with_unit.unwrap_or((text, 1));
     digits.parse::<usize>().ok()?.checked_mul(unit)
@@ -123,7 +118,7 @@ impl CollectiveTable {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// A sentence that names the line and says what is wanted there.
     pub fn read(path: &str) -> Result<CollectiveTable, String> {
         let text = fs::read_to_string(path)
             .map_err(|error| format!("the table of algorithms cannot be read: {error}"))?;

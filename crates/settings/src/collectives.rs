@@ -44,7 +44,7 @@ heddle_model::settings! {
         table: Option<Arc<CollectiveTable>> {
             variable: "HEDDLE_COLLECTIVES",
             class: Tuning,
-            meaning: "a file with the algorithms of collective operations by the number of processes and bytes, as heddle bench --tune writes it for a machine; it holds where the operation's variable says auto",
+            meaning: "a file with the algorithms of collective operations by the number of processes and bytes, as heddle bench collective --tune writes it for a machine; it holds where the operation's variable says auto",
             values: TABLES,
             default: None,
             common: true,

@@ -38,7 +38,7 @@ mod variable;
 
 pub use algorithm::Algorithm;
 pub use collective_operation::CollectiveOperation;
-pub use collective_table::{CollectiveTable, Rule};
+pub use collective_table::{CollectiveTable, Rule, number_with_unit};
 pub use collectives::Collectives;
 pub use cores::Cores;
 pub use given::{given, write};

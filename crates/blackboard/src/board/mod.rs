@@ -54,6 +54,7 @@ pub struct Blackboard {
     stores: StoreChoice,
     /// True if each process can copy from the memory of every other one.
     exposes: bool,
+    /// True if each process may have a core of its own, as all have said.
     each_has_a_core: bool,
     /// How many lanes of persistent operations are taken.
     lanes_taken: AtomicU32,

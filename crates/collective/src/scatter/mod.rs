@@ -15,7 +15,8 @@ use heddle_blackboard::{BlockTable, Limits};
 use heddle_comm::error::Result;
 use heddle_settings::{Algorithm, CollectiveOperation};
 
-/// To so many ranks the root sends short blocks as quickly as each copies its own by the kernel.
+/// Up to so many ranks get short blocks by messages even if each has a core. A copy by the kernel takes three
+/// to four times as long as one from mapped memory, of which the root makes one per rank.
 const FEW: usize = 4;
 
 /// Gives each rank its block of the root's data. `send` counts at the root only; `receive` is `None` for

@@ -40,10 +40,7 @@ pub(crate) fn sizes(text: &str) -> Result<Sizes, String> {
 
 /// Reads a number of bytes, with `K` or `M` of as many KiB or MiB.
 fn size(text: &str) -> Result<u64, String> {
-    let units = [(['K', 'k'], 1 << 10), (['M', 'm'], 1 << 20)];
-    let with_unit = units.iter().find_map(|&(unit, bytes)| Some((text.strip_suffix(unit)?, bytes)));
-    let (number, unit) = with_unit.unwrap_or((text, 1));
-    let bytes = number.parse().ok().and_then(|number: u64| number.checked_mul(unit));
+    let bytes = heddle_settings::number_with_unit(text).map(|bytes| bytes as u64);
     bytes.ok_or_else(|| format!("a size is a number of bytes, KiB (4K) or MiB (16M), not \"{text}\""))
 }
 

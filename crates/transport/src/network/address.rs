@@ -10,7 +10,7 @@ use std::fmt;
 /// The address of a VNI of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VniAddress {
-    /// What all processes must have alike.
+    /// Its choices that all processes must make alike.
     pub(super) alike: Alike,
     /// The number that packets to it have to carry.
     pub(super) key: u64,

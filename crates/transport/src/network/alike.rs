@@ -1,7 +1,7 @@
-//! What all processes of a job must have alike. Those of other machines tell it with their addresses, and a
-//! process that has it otherwise ends the job: their messages would not meet.
+//! Choices that all processes of a job must make alike. Those of other machines tell theirs with their
+//! addresses. A process that finds others than its own ends the job, since their messages would not meet.
 
-/// What all processes of a job must have alike.
+/// The choices that all processes of a job must make alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alike {
     /// The VNIs of each process.
@@ -11,7 +11,7 @@ pub struct Alike {
 }
 
 impl Alike {
-    /// What `theirs` has otherwise, and what to do.
+    /// A sentence that names the first difference and says what to do; `None` if there is none.
     pub(super) fn difference(&self, theirs: &Alike) -> Option<String> {
         if theirs.vnis != self.vnis {
             return Some(format!(

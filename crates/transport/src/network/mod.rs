@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `packet.rs` | messages as they travel |
 //! | `address.rs` | the words by which others find a VNI |
-//! | `alike.rs` | what all processes of a job must have alike |
+//! | `alike.rs` | choices that all processes of a job must make alike |
 //! | `buffers.rs` | memory for packets |
 //! | `connection.rs` | the connection to a rank: flow control, order |
 //! | `port` | the port of a VNI: its endpoint and connections; remote reads |

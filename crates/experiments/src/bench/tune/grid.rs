@@ -12,7 +12,7 @@ const SIZES: [u64; 11] = [8, 32, 128, 512, 2048, 8192, 1 << 15, 1 << 17, 1 << 19
 /// The part of the machine's memory that a launch may take.
 const PART_OF_MEMORY: u64 = 4;
 
-/// What is measured.
+/// The points that are measured: numbers of processes, and sizes for each.
 #[derive(Debug)]
 pub(super) struct Grid {
     ranks: Vec<u32>,

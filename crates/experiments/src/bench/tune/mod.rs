@@ -48,7 +48,6 @@ const ROUNDS_IN_LAB: u32 = 3;
 const WORTH: f64 = 0.95;
 /// The name of Heddle with the table.
 const WITH_TABLE: &str = "heddle:table";
-
 /// The file of the rules that are not confirmed yet, among the results.
 const CANDIDATES: &str = "candidates.table";
 
@@ -102,7 +101,7 @@ fn operation_of(key: &Key) -> Option<CollectiveOperation> {
     CollectiveOperation::ALL.into_iter().find(|operation| form(*operation) == key.op)
 }
 
-/// What a launch of an algorithm is called: a variant of Heddle ([`Library::heddle`]).
+/// The variant of Heddle ([`Library::heddle`]) that has this algorithm.
 fn variant(operation: CollectiveOperation, algorithm: Algorithm) -> String {
     format!("{}_ALGORITHM={}", operation.name().to_uppercase(), algorithm.name())
 }
@@ -113,7 +112,7 @@ fn algorithms(operation: CollectiveOperation) -> impl Iterator<Item = Algorithm>
     all.filter(|algorithm| !matches!(algorithm, Algorithm::Auto | Algorithm::Leaders))
 }
 
-/// What was quicker than Heddle without a table, for certain.
+/// The algorithms that were quicker than Heddle without a table, for certain.
 fn taken(measurements: &[Measurement]) -> Vec<Taken> {
     let rows = behind_those(measurements, |name| name != HEDDLE).1;
     let worth = rows.into_iter().filter(|row| row.speed <= WORTH);
@@ -150,7 +149,7 @@ fn confirmed(taken: Vec<Taken>, measurements: &[Measurement]) -> Vec<Taken> {
 ///
 /// If nothing can be measured or a file cannot be written.
 pub(super) fn run(file: &Path, tune: &TuneArgs, args: OfBench<'_>) -> Result<ExitCode, BenchError> {
-    // What cannot be written must not cost ten minutes; what it has stays until there is something better.
+    // A file that cannot be written is an error now, not in ten minutes. Its old table stays until then.
     let mut may_write = OpenOptions::new();
     may_write.append(true).create(true).open(file).map_err(BenchError::file("write", file))?;
     let lab = args.machine.lab()?;
@@ -223,7 +222,7 @@ fn again(grid: &Grid, all: &[Taken]) -> Vec<Case> {
     cases
 }
 
-/// What the sessions of a run share.
+/// A run: the sessions measure one after the other, and all add to its results.
 struct Tuner<'a> {
     args: OfBench<'a>,
     effort: Effort,

@@ -76,7 +76,7 @@ impl Duties for Ringing {
     }
 }
 
-/// What all processes here have alike.
+/// The choices that all processes here make alike.
 const ALIKE: Alike = Alike { vnis: 4, collectives: 7 };
 
 /// The port of a rank whose machine has no other, and its key.
