@@ -33,13 +33,16 @@ pub(crate) enum Where {
     Pages(usize),
     /// In the process's own memory, at the address that lies in the cell.
     Exposed,
+    /// In a message of the process.
+    InMessage,
     /// There was no memory for them.
     Nowhere,
 }
 
 const PAGES: u32 = ALL_PAGES as u32;
 const EXPOSED: u32 = PAGES + 1;
-const NOWHERE: u32 = PAGES + 2;
+const IN_MESSAGE: u32 = PAGES + 2;
+const NOWHERE: u32 = PAGES + 3;
 
 impl Where {
     #[inline(always)]
@@ -48,6 +51,7 @@ impl Where {
             Where::Here => 0,
             Where::Pages(number) => 1 + number as u32,
             Where::Exposed => EXPOSED,
+            Where::InMessage => IN_MESSAGE,
             Where::Nowhere => NOWHERE,
         }
     }
@@ -105,6 +109,7 @@ impl Cell {
         let place = match what >> PLACE {
             0 if len <= ROOM => Where::Here,
             EXPOSED => Where::Exposed,
+            IN_MESSAGE => Where::InMessage,
             number @ 1..=PAGES => Where::Pages(number as usize - 1),
             _ => Where::Nowhere,
         };

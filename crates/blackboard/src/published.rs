@@ -54,6 +54,8 @@ pub enum Data {
     Mapped(*const u8),
     /// At this address in the memory of the process that has published them.
     Exposed(u64),
+    /// The process sends them in a message.
+    InMessage,
     /// There was no memory for them, or they cannot be mapped.
     Nowhere,
 }

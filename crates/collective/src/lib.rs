@@ -58,7 +58,7 @@ pub use barrier::barrier;
 pub use bcast::bcast;
 pub use between_groups::tell_both_groups;
 pub use conversation::Conversation;
-pub use data::{Part, Parts, Reduction, TypedParts};
+pub use data::{Numbers, Part, Parts, Reduction, TypedParts};
 pub use form::{begin, begin_with, init, run};
 pub use gather::{gather, gatherv};
 pub use neighborhood::{

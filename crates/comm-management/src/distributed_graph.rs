@@ -4,7 +4,7 @@
 
 use crate::memory::if_all;
 use crate::topology::dist_graph_adjacent;
-use heddle_collective::{Part, Parts, alltoall, alltoallv, run};
+use heddle_collective::{Numbers, Part, Parts, alltoall, alltoallv, run};
 use heddle_comm::CommRef;
 use heddle_comm::datatype;
 use heddle_comm::error::Result;
@@ -83,11 +83,13 @@ fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
 
     let byte = datatype::from_handle(mpi::MPI_BYTE)?;
     let (mut told, mut heard) = if_all(comm, room(to_tell, &in_counts))?;
-    let (out_displs, in_displs) = (starts(&out_counts), starts(&in_counts));
+    let [out_displs, in_displs] = [&out_counts, &in_counts].map(|counts| starts(counts));
+    let [out_counts, out_displs, in_counts, in_displs] =
+        [&out_counts, &out_displs, &in_counts, &in_displs].map(|numbers| Numbers::Large(numbers));
     // SAFETY: the counts are those of the vector, which outlives the call.
-    let outgoing = unsafe { Parts::new(told.as_mut_ptr().cast(), &out_counts, &out_displs, &byte) }?;
+    let outgoing = unsafe { Parts::new(told.as_mut_ptr().cast(), out_counts, out_displs, &byte) }?;
     // SAFETY: the counts are those of the vector, which outlives the call.
-    let incoming = unsafe { Parts::new(heard.as_mut_ptr().cast(), &in_counts, &in_displs, &byte) }?;
+    let incoming = unsafe { Parts::new(heard.as_mut_ptr().cast(), in_counts, in_displs, &byte) }?;
     // It needs memory that processes share, too.
     if_all(comm, run(comm, |talk| alltoallv(talk, Some(outgoing), incoming)))?;
     Ok(heard)

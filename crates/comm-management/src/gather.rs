@@ -1,7 +1,7 @@
 //! Lists of all processes, gathered by each.
 
 use crate::memory::if_all;
-use heddle_collective::{Part, Parts, allgather, allgatherv, run};
+use heddle_collective::{Numbers, Part, Parts, allgather, allgatherv, run};
 use heddle_comm::CommRef;
 use heddle_comm::datatype;
 use heddle_comm::error::{Error, Result};
@@ -41,7 +41,9 @@ pub(crate) fn lists(comm: &CommRef, own: Result<Vec<i32>>) -> Result<Vec<Vec<i32
     all[range(comm.rank())].copy_from_slice(&own);
     let word = datatype::from_handle(mpi::MPI_INT32_T)?;
     // SAFETY: the counts are those of the vector, which outlives the call.
-    let receive = unsafe { Parts::new(all.as_mut_ptr().cast(), &lengths, &starts, &word) }?;
+    let receive = unsafe {
+        Parts::new(all.as_mut_ptr().cast(), Numbers::Large(&lengths), Numbers::Large(&starts), &word)
+    }?;
     // If one has no memory for what it publishes, or to read what others do, not all learn of it.
     if_all(comm, run(comm, |talk| allgatherv(talk, None, receive)))?;
     try_collected((0..comm.size()).map(|rank| Ok(copied(&all[range(rank)])?)))

@@ -169,6 +169,14 @@ heddle_model::settings! {
             default: 2048,
             common: true,
         }
+        gather_parts_bytes: usize {
+            variable: "HEDDLE_GATHER_PARTS_BYTES",
+            class: Tuning,
+            meaning: "MPI_Gather and MPI_Gatherv of two processes on the blackboard: a block of up to this many bytes is published in parts, a longer one goes in a message",
+            values: SWITCH_POINTS,
+            default: 2097152,
+            common: true,
+        }
         scatter_linear_bytes: usize {
             variable: "HEDDLE_SCATTER_LINEAR_BYTES",
             class: Tuning,
@@ -180,7 +188,7 @@ heddle_model::settings! {
         scatter_parts_bytes: usize {
             variable: "HEDDLE_SCATTER_PARTS_BYTES",
             class: Tuning,
-            meaning: "MPI_Scatter of two processes on the blackboard: a block of up to this many bytes is published in parts, a longer one goes in a message",
+            meaning: "MPI_Scatter and MPI_Scatterv of two processes on the blackboard: a block of up to this many bytes is published in parts, a longer one goes in a message",
             values: SWITCH_POINTS,
             default: 2097152,
             common: true,
@@ -220,7 +228,7 @@ heddle_model::settings! {
         alltoall_parts_bytes: usize {
             variable: "HEDDLE_ALLTOALL_PARTS_BYTES",
             class: Tuning,
-            meaning: "MPI_Alltoall of two processes on the blackboard: blocks of up to this many bytes are published in parts, longer ones go by messages",
+            meaning: "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw of two processes on the blackboard: blocks of up to this many bytes are published in parts, longer ones go by messages",
             values: SWITCH_POINTS,
             default: 1048576,
             common: true,

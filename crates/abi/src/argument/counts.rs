@@ -3,6 +3,7 @@
 use super::list::List;
 use super::out::Out;
 use crate::error::Result;
+use heddle_collective::Numbers;
 use heddle_platform::allocate::reserve;
 use heddle_spec::constants::MPI_UNDEFINED;
 use std::ffi::c_int;
@@ -16,7 +17,7 @@ pub(crate) enum Counts<'a> {
     Large(List<'a, i64>),
 }
 
-impl Counts<'_> {
+impl<'a> Counts<'a> {
     /// # Safety
     ///
     /// As for [`List::new`].
@@ -33,29 +34,31 @@ impl Counts<'_> {
         Self::Large(unsafe { List::new(pointer) })
     }
 
+    /// The array, which has `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
+    pub(crate) fn numbers(self, length: usize) -> Result<Numbers<'a>> {
+        Ok(match self {
+            Self::Int(list) => Numbers::Int(list.slice(length)?),
+            Self::Large(list) => Numbers::Large(list.slice(length)?),
+        })
+    }
+
     /// A copy of the array, which has `length` elements.
     ///
     /// # Errors
     ///
-    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty; `MPI_ERR_NO_MEM`.
+    /// `MPI_ERR_ARG` as above; `MPI_ERR_NO_MEM`.
     pub(crate) fn widened(self, length: usize) -> Result<Vec<i64>> {
         let mut all = Vec::new();
         reserve(&mut all, length)?;
-        self.append_to(&mut all, length)?;
-        Ok(all)
-    }
-
-    /// Appends the array, which has `length` elements.
-    ///
-    /// # Errors
-    ///
-    /// `MPI_ERR_ARG` as above.
-    pub(crate) fn append_to(self, all: &mut Vec<i64>, length: usize) -> Result<()> {
-        match self {
-            Self::Int(list) => all.extend(list.slice(length)?.iter().map(|&value| i64::from(value))),
-            Self::Large(list) => all.extend_from_slice(list.slice(length)?),
+        match self.numbers(length)? {
+            Numbers::Int(numbers) => all.extend(numbers.iter().map(|&value| i64::from(value))),
+            Numbers::Large(numbers) => all.extend_from_slice(numbers),
         }
-        Ok(())
+        Ok(all)
     }
 }
 

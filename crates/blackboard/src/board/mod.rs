@@ -311,6 +311,7 @@ impl Blackboard {
             cell::Where::Pages(number) => self.on_pages(number, cell, rank),
             // SAFETY: the word is published, and nobody writes it until this process has finished the round.
             cell::Where::Exposed => Data::Exposed(unsafe { cell.address().read() }),
+            cell::Where::InMessage => Data::InMessage,
             cell::Where::Nowhere => Data::Nowhere,
         };
         Some(Published { what, len, data })

@@ -86,6 +86,18 @@ impl Blackboard {
         true
     }
 
+    /// Says that data of `len` bytes come to the process `reader` in a message, unless the cell is not free
+    /// yet: then it returns false and has done nothing.
+    pub fn announce(&self, round: Round, what: u32, len: usize, reader: usize) -> bool {
+        if !self.has_room_in_cells(round) {
+            return false;
+        }
+        self.room(round).note(round.number, Some(reader));
+        self.cell(round, self.rank).publish(round.number, what, len, cell::Where::InMessage);
+        self.wake(Some(reader));
+        true
+    }
+
     #[inline(always)]
     fn room(&self, round: Round) -> &Room {
         &self.lanes[round.lane as usize].room

@@ -1,7 +1,6 @@
 //! All-to-all on the blackboard: each rank offers all its blocks, and copies its own from each of the others.
-//! Two ranks exchange long blocks in parts.
 
-use crate::basic::{InParts, Offer, OfferedBlocks, publish_and_read};
+use crate::basic::{Offer, OfferedBlocks};
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::{Blocks, Part};
@@ -38,34 +37,6 @@ pub(super) fn alltoall(
     talk.finish_round(0);
     offer.take_back(talk);
     Ok(())
-}
-
-/// Of two ranks, with long blocks of one size. `send` is `None` if the blocks that arrive replace those that
-/// leave. Returns false if there would be too many parts; then nothing has happened.
-pub(super) fn of_two_in_parts(
-    talk: &mut Conversation<'_>,
-    send: Option<&Part<'_>>,
-    receive: &Part<'_>,
-    limits: Limits,
-) -> bool {
-    debug_assert_eq!(talk.size(), 2);
-    let (own, other, len) = (talk.rank(), 1 - talk.rank(), receive.len());
-    let Some(parts) = InParts::new(len, limits) else { return false };
-    let (leaves, arrives) = (send.unwrap_or(receive).block(other), receive.block(other));
-    let talk = &mut talk.take_rounds(parts.number());
-    publish_and_read(
-        talk,
-        parts.number(),
-        |talk, round| talk.publish_part(round, (leaves, parts.span(round)), Some(other)),
-        |talk, round| {
-            if let Some(send) = send.filter(|_| round == 0) {
-                talk.copy(&send.block(own), &receive.block(own));
-            }
-            let source = Source { round, rank: other, whole: len, offset: 0 };
-            talk.fetch_part(source, (arrives, parts.span(round)));
-        },
-    );
-    true
 }
 
 /// With blocks of any sizes. Nobody waits for a rank from which it expects nothing.

@@ -6,13 +6,14 @@ mod bruck;
 mod in_place;
 mod pairwise;
 
+use super::basic::{OfTwo, Ways};
 use super::between_groups::all_to_all;
 use super::choices::choices;
 use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts, TypedParts};
 use super::messages::tag;
 use super::ranks::published;
-use heddle_blackboard::BlockTable;
+use heddle_blackboard::{BlockTable, Limits};
 use heddle_comm::error::Result;
 use heddle_settings::{Algorithm, CollectiveOperation};
 
@@ -31,11 +32,7 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
         // A rank in the middle publishes most.
         let whole = len.saturating_mul(published(size / 2, size).len());
         let is_short = whole <= limits.bytes;
-        if !is_short
-            && size == 2
-            && len <= choices.alltoall_parts_bytes
-            && blackboard::of_two_in_parts(talk, send.as_ref(), &receive, limits)
-        {
+        if size == 2 && of_two(talk, send.as_ref(), &receive, (limits, choice))? {
             return Ok(());
         }
         // Exposed data must stay as they are, and of two ranks both copy long blocks, each a half.
@@ -54,6 +51,26 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
         return Ok(());
     }
     run(talk, send.as_ref().map(|part| part as &dyn Blocks), &receive, choice)
+}
+
+/// Between two ranks. Returns false if it is recorded and a block is long; then nothing has happened.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+#[inline(always)]
+fn of_two<B: Blocks + ?Sized>(
+    talk: &mut Conversation<'_>,
+    send: Option<&B>,
+    receive: &B,
+    (limits, choice): (Limits, Algorithm),
+) -> Result<bool> {
+    let (own, other) = (talk.rank(), 1 - talk.rank());
+    let both = OfTwo {
+        leaves: Some(send.unwrap_or(receive).block(other)),
+        arrives: Some(receive.block(other)),
+        own: send.map(|send| (send.block(own), receive.block(own))),
+    };
+    both.carry_out(talk, Ways::new(limits, choice, choices().alltoall_parts_bytes, false))
 }
 
 /// Sends a block to each rank and receives a block from each; the blocks may differ in size and lie anywhere.
@@ -80,7 +97,18 @@ pub fn alltoallw(
 fn of_any_sizes(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blocks) -> Result<()> {
     let size = talk.size();
     let choice = choices().alltoall;
-    // Two ranks exchange blocks of some pages quicker by messages.
+    if size == 2
+        && !talk.is_recorded()
+        && let Some(limits) = talk.limits(choice)
+    {
+        talk.name(tag::ALLTOALL);
+        let copied =
+            send.map(|send| talk.blocks_apart(send, |rank| receive.block(rank))).transpose()?.flatten();
+        let send = copied.as_ref().map(|blocks| blocks as &dyn Blocks).or(send);
+        of_two(talk, send, receive, (limits, choice))?;
+        return Ok(());
+    }
+    // Recorded steps of two ranks would have to choose a way by lengths on which the two may disagree.
     let is_quicker = size > 2 || choice == Algorithm::Blackboard;
     let limits = talk.limits(choice).filter(|limits| is_quicker && BlockTable::fits(size, limits));
     let (Some(send), Some(limits)) = (send, limits) else { return run(talk, send, receive, choice) };

@@ -9,10 +9,12 @@
 //! | `parts.rs` | data of any length on the blackboard, in parts |
 //! | `offer.rs` | data of any length in one round, published or exposed |
 //! | `offered_blocks.rs` | blocks of any lengths in one round, one for each rank |
+//! | `of_two.rs` | what two ranks give each other, in the way that the giver chooses |
 
 mod accumulator;
 mod barrier;
 mod bcast;
+mod of_two;
 mod offer;
 mod offered_blocks;
 mod parts;
@@ -23,6 +25,7 @@ mod scattered_reduction;
 pub(super) use accumulator::{Accumulator, Side};
 pub(super) use barrier::barrier as by_dissemination;
 pub(super) use bcast::bcast as bcast_by_tree;
+pub(super) use of_two::{OfTwo, Ways};
 pub(super) use offer::Offer;
 pub(super) use offered_blocks::OfferedBlocks;
 pub(super) use parts::{InParts, publish_and_read};

@@ -7,7 +7,7 @@ use heddle_blackboard::{Limits, Span};
 
 /// How many rounds a rank publishes before it reads, where all publish. With more processes than cores
 /// it so does more between two switches.
-const AHEAD: u32 = 6;
+pub(super) const AHEAD: u32 = 6;
 
 const _: () = assert!(AHEAD <= heddle_blackboard::AHEAD);
 

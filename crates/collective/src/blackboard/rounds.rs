@@ -34,6 +34,31 @@ impl Rounds<'_> {
         }
     }
 
+    /// Waits for what a process publishes in a round; `None` if it takes part in another operation, which is
+    /// an error.
+    #[inline(always)]
+    pub(crate) fn learn(&self, vni: u32, source: &Source, messages: &mut Messages) -> Option<Published> {
+        let round = self.first.after(source.round);
+        let published = match self.blackboard.look(round, source.rank) {
+            Some(published) => published,
+            None => self.await_published(vni, round, source.rank)?,
+        };
+        if published.what != self.operation as u32 {
+            messages.lose(self.other_operation(source));
+            return None;
+        }
+        Some(published)
+    }
+
+    #[inline(never)]
+    fn await_published(&self, vni: u32, round: Round, rank: usize) -> Option<Published> {
+        let is_there = || self.blackboard.look(round, rank).is_some();
+        if !soon(self.blackboard.has_cores(), is_there) {
+            self.blackboard.domain().wait_until(vni, is_there);
+        }
+        self.blackboard.look(round, rank)
+    }
+
     /// Attempts a step again and again until it succeeds, and makes progress meanwhile.
     #[inline(never)]
     fn wait_for(&self, vni: u32, step: RoundStep, messages: &mut Messages) {
@@ -64,6 +89,9 @@ impl Rounds<'_> {
                 blackboard.publish_blocks(number(*round), what, kept.blocks())
             }
             RoundStep::Expose(round, data, reader) => blackboard.expose(number(*round), what, data, *reader),
+            RoundStep::Announce(round, len, reader) => {
+                blackboard.announce(number(*round), what, *len, *reader)
+            }
             RoundStep::AwaitFinished(round, reader) => blackboard.is_finished_by(number(*round), *reader),
             RoundStep::Fetch(source, room, span) => self.fetch(source, (room, *span), messages),
             RoundStep::FetchBlock(source, room) => self.fetch_block(source, room, messages),
@@ -118,7 +146,7 @@ impl Rounds<'_> {
     }
 
     #[inline(always)]
-    fn take(
+    pub(crate) fn take(
         &self,
         source: &Source,
         data: Data,
@@ -132,6 +160,7 @@ impl Rounds<'_> {
                 std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
             }),
             Data::Exposed(address) => return self.fetch_exposed(source, address, room, messages),
+            Data::InMessage => messages.lose(self.other_operation(source)),
             Data::Nowhere => messages.lose(self.no_memory(source)),
         }
         true
@@ -222,7 +251,7 @@ impl Rounds<'_> {
                 unsafe { combiner.combine((data, target.operands), target.result, target.count) };
                 true
             }
-            Data::Exposed(_) | Data::Nowhere => {
+            Data::Exposed(_) | Data::InMessage | Data::Nowhere => {
                 messages.lose(self.no_memory(source));
                 true
             }
@@ -261,15 +290,20 @@ impl Rounds<'_> {
 
     #[cold]
     fn reason(&self, source: &Source, published: &Published) -> Error {
-        let (rank, whole) = (self.rank_of(source), source.whole);
         if published.what != self.operation as u32 {
-            let message = format!(
-                "rank {rank} takes part in another collective operation than this rank: all ranks of a \
-                 communicator must call them in the same order"
-            );
-            return Error::new(mpi::MPI_ERR_OTHER, message);
+            return self.other_operation(source);
         }
-        disagreement(rank, published.len, whole)
+        disagreement(self.rank_of(source), published.len, source.whole)
+    }
+
+    #[cold]
+    fn other_operation(&self, source: &Source) -> Error {
+        let message = format!(
+            "rank {} takes part in another collective operation than this rank: all ranks of a communicator must \
+             call them in the same order",
+            self.rank_of(source)
+        );
+        Error::new(mpi::MPI_ERR_OTHER, message)
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) enum RoundStep {
     PublishBlocks(u32, KeptBlocks),
     /// Publishes where data or room in one piece are, for one process or for all.
     Expose(u32, Buffer, Option<usize>),
+    /// Says that data of so many bytes come to a process in a message.
+    Announce(u32, usize, usize),
     /// Waits until one process, or each other one, has finished a round.
     AwaitFinished(u32, Option<usize>),
     /// Waits for published data, and copies them to a span of the buffer; exposed ones fill the whole buffer.
@@ -78,8 +80,11 @@ unsafe impl Send for KeptBlocks {}
 impl RoundStep {
     /// Returns true if it waits for those who read earlier rounds, not for those who publish.
     pub(crate) fn awaits_readers(&self) -> bool {
-        use RoundStep::{AwaitFinished, Expose, Finish, Publish, PublishBlocks};
-        matches!(self, Publish(..) | PublishBlocks(..) | Expose(..) | AwaitFinished(..) | Finish(_))
+        use RoundStep::{Announce, AwaitFinished, Expose, Finish, Publish, PublishBlocks};
+        matches!(
+            self,
+            Publish(..) | PublishBlocks(..) | Expose(..) | Announce(..) | AwaitFinished(..) | Finish(_)
+        )
     }
 
     /// The bytes of the data that it publishes, or of which it publishes a part.
@@ -100,9 +105,11 @@ impl RoundStep {
             | RoundStep::FetchBlock(_, buffer)
             | RoundStep::Deliver(_, buffer) => slice::from_ref(buffer),
             RoundStep::PublishBlocks(_, kept) => kept.blocks().blocks(),
-            RoundStep::AwaitFinished(..) | RoundStep::Fold(..) | RoundStep::See(_) | RoundStep::Finish(_) => {
-                &[]
-            }
+            RoundStep::Announce(..)
+            | RoundStep::AwaitFinished(..)
+            | RoundStep::Fold(..)
+            | RoundStep::See(_)
+            | RoundStep::Finish(_) => &[],
         }
     }
 }

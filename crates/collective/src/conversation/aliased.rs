@@ -59,7 +59,11 @@ impl Conversation<'_> {
         Ok(Part { elements, count: send.count })
     }
 
-    fn copied_buffer(&mut self, data: &Buffer) -> Result<Buffer> {
+    /// A copy of data, which lives as long as the operation.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(crate) fn copied_buffer(&mut self, data: &Buffer) -> Result<Buffer> {
         let copy = self.temporary_bytes(data.len())?.buffer(data.len() as i64);
         self.copy(data, &copy);
         Ok(copy)

@@ -4,7 +4,7 @@ use super::description::{Conversation, Form};
 use crate::blackboard::{KeptBlocks, RoundStep, Rounds, Source, Target, on_blackboard};
 use crate::data::{Elements, Reduction};
 use crate::steps::Step;
-use heddle_blackboard::{Blackboard, BlockTable, Limits, Round, Span};
+use heddle_blackboard::{Blackboard, BlockTable, Data, Limits, Published, Round, Span};
 use heddle_message::buffer::Buffer;
 use heddle_message::progress::{Awaited, ended_promptly};
 use heddle_settings::Algorithm;
@@ -69,6 +69,11 @@ impl<'a> Conversation<'a> {
         };
         OnBlackboard { rounds: Rounds { blackboard, first, operation: self.tag }, talk: self }
     }
+
+    /// Returns true if the steps are recorded: then the operation learns nothing of other ranks.
+    pub(crate) fn is_recorded(&self) -> bool {
+        matches!(self.form, Form::Recorded(_))
+    }
 }
 
 impl OnBlackboard<'_, '_> {
@@ -99,6 +104,49 @@ impl OnBlackboard<'_, '_> {
     /// those until [`await_finished`](Self::await_finished).
     pub(crate) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
         self.step(RoundStep::Expose(round, data, reader));
+    }
+
+    /// Says in a round that data of `len` bytes come to the process `reader` in a message.
+    pub(crate) fn announce(&mut self, round: u32, len: usize, reader: usize) {
+        self.step(RoundStep::Announce(round, len, reader));
+    }
+
+    /// Waits for what a process publishes in a round, and returns it as it is: of any length, and also if it
+    /// comes in a message. `None` if the process takes part in another operation, which is an error. Not for
+    /// an operation that [is recorded](Conversation::is_recorded).
+    #[inline(always)]
+    pub(crate) fn learn(&mut self, source: Source) -> Option<Published> {
+        let vni = self.talk.comm.vni();
+        match &mut self.talk.form {
+            Form::Immediate(messages) => self.rounds.learn(vni, &source, messages),
+            Form::Recorded(_) => unreachable!("a recorded operation learns nothing"),
+        }
+    }
+
+    /// Copies data that [are published](Self::learn) to all of a buffer. Returns false if they come in a
+    /// message, or if another process still copies them.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, source: Source, published: &Published, room: Buffer) -> bool {
+        match (published.data, &mut self.talk.form) {
+            (Data::InMessage, _) | (_, Form::Recorded(_)) => false,
+            (data, Form::Immediate(messages)) => {
+                self.rounds.take(&source, data, (&room, Span::of(&room)), messages)
+            }
+        }
+    }
+
+    /// Takes more rounds, behind those that it has. Not for an operation that is recorded.
+    pub(crate) fn take_more_rounds(&mut self, rounds: u32) {
+        debug_assert!(!self.talk.is_recorded());
+        self.rounds.blackboard.begin(rounds);
+    }
+
+    /// Keeps the error for a rank that gives another number of bytes than expected, unless it may give less.
+    pub(crate) fn disagree(&mut self, from: usize, len: usize, expected: usize) {
+        let from = self.rounds.blackboard.rank_in_communicator(from);
+        if let Form::Immediate(messages) = &mut self.talk.form {
+            messages.disagree(from, len, expected);
+        }
     }
 
     /// Waits until the process `reader`, or each other one, has finished a round.

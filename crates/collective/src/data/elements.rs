@@ -1,5 +1,6 @@
 //! The program's data: arrays of elements, and blocks of them for the ranks.
 
+use super::numbers::Numbers;
 use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::{Buffer, check_address, check_count};
@@ -122,8 +123,8 @@ pub(crate) fn same_memory() -> Error {
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
     elements: Elements<'a>,
-    counts: &'a [i64],
-    displs: &'a [i64],
+    counts: Numbers<'a>,
+    displs: Numbers<'a>,
 }
 
 impl<'a> Parts<'a> {
@@ -136,14 +137,14 @@ impl<'a> Parts<'a> {
     /// The same as for [`Part::new`], for all blocks.
     pub unsafe fn new(
         address: *mut u8,
-        counts: &'a [i64],
-        displs: &'a [i64],
+        counts: Numbers<'a>,
+        displs: Numbers<'a>,
         datatype: &'a TypeInUse,
     ) -> Result<Parts<'a>> {
         let elements = Elements { address, datatype };
-        for (&count, &displ) in counts.iter().zip(displs) {
-            let bytes = check_count(count, datatype)?;
-            check_address(elements.at(displ).address, bytes, datatype)?;
+        for rank in 0..counts.len() {
+            let bytes = check_count(counts.at(rank), datatype)?;
+            check_address(elements.at(displs.at(rank)).address, bytes, datatype)?;
         }
         Ok(Parts { elements, counts, displs })
     }
@@ -153,8 +154,8 @@ impl<'a> Parts<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct TypedParts<'a> {
     address: *mut u8,
-    counts: &'a [i64],
-    displs: &'a [i64],
+    counts: Numbers<'a>,
+    displs: Numbers<'a>,
     datatypes: &'a [TypeInUse],
 }
 
@@ -168,13 +169,13 @@ impl<'a> TypedParts<'a> {
     /// The same as for [`Part::new`], for all blocks.
     pub unsafe fn new(
         address: *mut u8,
-        counts: &'a [i64],
-        displs: &'a [i64],
+        counts: Numbers<'a>,
+        displs: Numbers<'a>,
         datatypes: &'a [TypeInUse],
     ) -> Result<TypedParts<'a>> {
-        for ((&count, &displ), datatype) in counts.iter().zip(displs).zip(datatypes) {
-            let bytes = check_count(count, datatype)?;
-            check_address(address.wrapping_offset(displ as isize), bytes, datatype)?;
+        for (rank, datatype) in datatypes.iter().enumerate() {
+            let bytes = check_count(counts.at(rank), datatype)?;
+            check_address(address.wrapping_offset(displs.at(rank) as isize), bytes, datatype)?;
         }
         Ok(TypedParts { address, counts, displs, datatypes })
     }
@@ -200,15 +201,15 @@ impl Blocks for Part<'_> {
 
 impl Blocks for Parts<'_> {
     fn block(&self, rank: usize) -> Buffer {
-        self.elements.at(self.displs[rank]).buffer(self.counts[rank])
+        self.elements.at(self.displs.at(rank)).buffer(self.counts.at(rank))
     }
 }
 
 impl Blocks for TypedParts<'_> {
     fn block(&self, rank: usize) -> Buffer {
-        let address = self.address.wrapping_offset(self.displs[rank] as isize);
+        let address = self.address.wrapping_offset(self.displs.at(rank) as isize);
         // SAFETY: the caller of `new` promised that this memory is valid.
-        unsafe { Buffer::new(address, self.counts[rank], &self.datatypes[rank]) }
+        unsafe { Buffer::new(address, self.counts.at(rank), &self.datatypes[rank]) }
     }
 }
 

@@ -6,6 +6,7 @@ mod linear;
 mod tree;
 
 use super::arguments::{check_root, in_place_not_allowed, no_buffer};
+use super::basic::{OfTwo, Ways};
 use super::between_groups::with_root;
 use super::choices::choices;
 use super::conversation::Conversation;
@@ -54,6 +55,9 @@ pub fn gather(
     talk.name(tag::GATHER);
     let choices = choices();
     let choice = choices.algorithm(CollectiveOperation::Gather, talk.size(), || block_len);
+    if let Some(ways) = ways_of_two(talk, choice) {
+        return of_two(talk, send, receive.as_ref(), circle.root, ways);
+    }
     // Of two ranks, messages are quicker: both copy a long block, each a half or a stage.
     let exposes = talk.size() > 2 || choice == Algorithm::Blackboard;
     let fits = |limits: &Limits| block_len <= limits.bytes || exposes && limits.takes(block_len);
@@ -75,6 +79,39 @@ pub fn gather(
         linear::gather(talk, send, blocks, circle.root);
     }
     Ok(())
+}
+
+/// In which ways two ranks give; `None` if they are not two, or have no blackboard, or if the steps are
+/// recorded: then the root could not learn how much it is given, which may be less than it expects.
+#[inline(always)]
+fn ways_of_two(talk: &Conversation<'_>, choice: Algorithm) -> Option<Ways> {
+    if talk.size() != 2 || talk.is_recorded() {
+        return None;
+    }
+    talk.limits(choice).map(|limits| Ways::new(limits, choice, choices().gather_parts_bytes, true))
+}
+
+/// Between two ranks.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+#[inline(always)]
+fn of_two(
+    talk: &mut Conversation<'_>,
+    send: Option<Buffer>,
+    receive: Option<&(impl Blocks + ?Sized)>,
+    root: usize,
+    ways: Ways,
+) -> Result<()> {
+    let both = match receive {
+        Some(receive) => OfTwo {
+            leaves: None,
+            arrives: Some(receive.block(1 - root)),
+            own: send.map(|send| (send, receive.block(root))),
+        },
+        None => OfTwo { leaves: send, arrives: None, own: None },
+    };
+    both.carry_out(talk, ways).map(|_| ())
 }
 
 /// Brings a block of each rank to the root, which says how large they are and where they go.
@@ -117,8 +154,12 @@ pub(super) fn gather_blocks(
     blocks: Option<&dyn Blocks>,
     root: usize,
 ) -> Result<()> {
+    let choice = choices().gather;
+    if let Some(ways) = ways_of_two(talk, choice) {
+        return of_two(talk, send, blocks, root, ways);
+    }
     // The ranks do not know how long the blocks of the others are.
-    if let Some(limits) = talk.limits(choices().gather).filter(Limits::takes_all) {
+    if let Some(limits) = talk.limits(choice).filter(Limits::takes_all) {
         return blackboard::gather(talk, send, blocks, (root, limits));
     }
     linear::gather(talk, send, blocks, root);

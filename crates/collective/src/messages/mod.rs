@@ -224,7 +224,7 @@ impl Messages {
 
     /// Notes that a rank gave another number of bytes than expected.
     #[cold]
-    fn disagree(&mut self, from: usize, len: usize, expected: usize) {
+    pub(crate) fn disagree(&mut self, from: usize, len: usize, expected: usize) {
         if len > expected || !self.takes_less {
             self.lose(disagreement(from, len, expected));
         }

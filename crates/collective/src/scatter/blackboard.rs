@@ -1,7 +1,7 @@
 //! Scatter on the blackboard: the root publishes all blocks, and each rank copies its own. The root waits for
 //! nobody, unless it is far ahead, or the blocks are so long that they stay where they are.
 
-use crate::basic::{InParts, Offer, OfferedBlocks};
+use crate::basic::{Offer, OfferedBlocks};
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::data::{Blocks, Part};
@@ -41,33 +41,6 @@ pub(super) fn scatter(
     talk.finish_round(0);
     offer.take_back(talk);
     Ok(())
-}
-
-/// Of two ranks, with blocks of one size, in parts.
-pub(super) fn of_two_in_parts(
-    talk: &mut Conversation<'_>,
-    send: Option<Part<'_>>,
-    (receive, block_len): (Option<Buffer>, usize),
-    (root, parts): (usize, InParts),
-) {
-    let other = 1 - root;
-    let talk = &mut talk.take_rounds(parts.number());
-    for round in 0..parts.number() {
-        match (&send, receive) {
-            (Some(send), _) => {
-                talk.publish_part(round, (send.block(other), parts.span(round)), Some(other));
-            }
-            (None, Some(receive)) => {
-                let source = Source { round, rank: root, whole: block_len, offset: 0 };
-                talk.fetch_part(source, (receive, parts.span(round)));
-            }
-            (None, None) => {}
-        }
-        talk.finish_round(round);
-    }
-    if let (Some(send), Some(receive)) = (send, receive) {
-        talk.copy(&send.block(root), &receive);
-    }
 }
 
 /// With blocks of any sizes, which the root knows. `receive`: where this rank wants its own.

@@ -4,15 +4,16 @@ mod blackboard;
 mod tree;
 
 use super::arguments::{check_root, in_place_not_allowed, no_buffer};
-use super::basic::{InParts, scatter_straight};
+use super::basic::{OfTwo, Ways, scatter_straight};
 use super::between_groups::with_root;
 use super::choices::choices;
 use super::conversation::Conversation;
 use super::data::{Blocks, Part, Parts};
 use super::messages::tag;
 use super::ranks::{Circle, published};
-use heddle_blackboard::{BlockTable, Limits};
+use heddle_blackboard::BlockTable;
 use heddle_comm::error::Result;
+use heddle_message::buffer::Buffer;
 use heddle_settings::{Algorithm, CollectiveOperation};
 
 /// Up to so many ranks get short blocks by messages even if each has a core. A copy by the kernel takes three
@@ -51,13 +52,8 @@ pub fn scatter(
     let choices = choices();
     let choice = choices.algorithm(CollectiveOperation::Scatter, talk.size(), || block_len);
     if let Some(limits) = talk.limits(choice) {
-        // Of two ranks both copy a longer block in a message, each a half or a stage.
-        if talk.size() == 2
-            && block_len <= choices.scatter_parts_bytes
-            && let Some(parts) = InParts::new(block_len, limits.pipelined(block_len))
-            && parts.number() > 1
-        {
-            blackboard::of_two_in_parts(talk, send, (receive, block_len), (circle.root, parts));
+        let ways = Ways::new(limits, choice, choices.scatter_parts_bytes, true);
+        if talk.size() == 2 && of_two(talk, send.as_ref(), receive, circle.root, ways)? {
             return Ok(());
         }
         // Ranks that share cores copy short blocks one after the other, and the root waits for all.
@@ -79,6 +75,29 @@ pub fn scatter(
         scatter_straight(talk, blocks, receive, circle.root);
     }
     Ok(())
+}
+
+/// Between two ranks. Returns false if it is recorded and the block is long; then nothing has happened.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+#[inline(always)]
+fn of_two(
+    talk: &mut Conversation<'_>,
+    send: Option<&(impl Blocks + ?Sized)>,
+    receive: Option<Buffer>,
+    root: usize,
+    ways: Ways,
+) -> Result<bool> {
+    let both = match send {
+        Some(send) => OfTwo {
+            leaves: Some(send.block(1 - root)),
+            arrives: None,
+            own: receive.map(|receive| (send.block(root), receive)),
+        },
+        None => OfTwo { leaves: None, arrives: receive, own: None },
+    };
+    both.carry_out(talk, ways)
 }
 
 /// Gives each rank its block of the root's data; the root says how large they are and where they lie.
@@ -110,11 +129,17 @@ pub fn scatterv(
         _ => None,
     };
     let blocks = copied.as_ref().map(|blocks| blocks as &dyn Blocks).or(blocks);
-    // The other ranks do not know how long the blocks are.
-    let size = talk.size();
-    let fits = |limits: &Limits| BlockTable::fits(size, limits);
-    if let Some(limits) = talk.limits(choices().scatter).filter(fits) {
-        return blackboard::scatterv(talk, blocks, receive, (root, limits));
+    let (size, choices) = (talk.size(), choices());
+    if let Some(limits) = talk.limits(choices.scatter) {
+        if size == 2 && !talk.is_recorded() {
+            let ways = Ways::new(limits, choices.scatter, choices.scatter_parts_bytes, true);
+            of_two(talk, blocks, receive, root, ways)?;
+            return Ok(());
+        }
+        // The other ranks do not know how long the blocks are.
+        if BlockTable::fits(size, &limits) {
+            return blackboard::scatterv(talk, blocks, receive, (root, limits));
+        }
     }
     scatter_straight(talk, blocks, receive, root);
     Ok(())

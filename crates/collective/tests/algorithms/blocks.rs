@@ -1,7 +1,9 @@
 //! Blocks of any sizes: of every pair of ranks in an all-to-all, of every rank in a scatter.
 
 use crate::{Call, SIZES, algorithms, in_three_forms};
-use heddle_collective::{Conversation, Part, Parts, TypedParts, alltoallv, alltoallw, begin, run, scatterv};
+use heddle_collective::{
+    Conversation, Numbers, Part, Parts, TypedParts, alltoallv, alltoallw, begin, run, scatterv,
+};
 use heddle_comm::CommRef;
 use heddle_comm::datatype::TypeInUse;
 use heddle_comm::error::Result;
@@ -84,7 +86,7 @@ impl Array {
     fn typed<'a>(&'a mut self, types: &'a [TypeInUse]) -> Result<TypedParts<'a>> {
         let address = self.numbers.as_mut_ptr().cast();
         // SAFETY: the blocks lie in the numbers, which the test keeps until the operation is over.
-        unsafe { TypedParts::new(address, &self.counts, &self.bytes, types) }
+        unsafe { TypedParts::new(address, Numbers::Large(&self.counts), Numbers::Large(&self.bytes), types) }
     }
 
     /// The first block.
@@ -98,7 +100,7 @@ impl Array {
     fn parts(&mut self) -> Result<Parts<'_>> {
         let address = self.numbers.as_mut_ptr().cast();
         // SAFETY: the blocks lie in the numbers, which the test keeps until the operation is over.
-        unsafe { Parts::new(address, &self.counts, &self.displs, &INT) }
+        unsafe { Parts::new(address, Numbers::Large(&self.counts), Numbers::Large(&self.displs), &INT) }
     }
 }
 

@@ -6,6 +6,7 @@
 mod ahead;
 mod blocks;
 mod disagreement;
+mod of_two;
 mod operation;
 mod parts;
 

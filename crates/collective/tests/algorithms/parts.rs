@@ -11,7 +11,7 @@ const FIRST: usize = 4;
 
 #[test]
 fn data_for_which_a_rank_waits_go_in_four_parts() {
-    for operation in [Operation::Bcast, Operation::Scatter, Operation::Reduce] {
+    for operation in [Operation::Bcast, Operation::Scatter, Operation::Gather, Operation::Reduce] {
         Ranks::new(2).run(|rank| {
             let world = CommRef::world().expect("between MPI_Init and MPI_Finalize");
             let operate = |length| {

@@ -59,7 +59,7 @@ in_three_forms! {
         let recvtype = datatype_if(at_root, call.recvtype)?;
         let layout = Layout::new_if(at_root, call.recvcounts, call.displs, comm.peers.size())?;
         let send = part_if(call.sendbuf, call.sendcount, sendtype.as_ref())?;
-        let receive = parts_if(call.recvbuf, layout.as_ref(), recvtype.as_ref())?;
+        let receive = parts_if(call.recvbuf, layout, recvtype.as_ref())?;
         form.carry_out(&comm, |talk| heddle_collective::gatherv(talk, send, receive, call.root))
     }
 }
@@ -82,7 +82,7 @@ in_three_forms! {
         let sendtype = datatype_if(at_root, call.sendtype)?;
         let recvtype = datatype_if(gives_to_root(&comm, call.root, call.recvbuf), call.recvtype)?;
         let layout = Layout::new_if(at_root, call.sendcounts, call.displs, comm.peers.size())?;
-        let send = parts_if(call.sendbuf, layout.as_ref(), sendtype.as_ref())?;
+        let send = parts_if(call.sendbuf, layout, sendtype.as_ref())?;
         let receive = part_if(call.recvbuf, call.recvcount, recvtype.as_ref())?;
         form.carry_out(&comm, |talk| heddle_collective::scatterv(talk, send, receive, call.root))
     }
@@ -134,7 +134,7 @@ in_three_forms! {
         let recvtype = datatype::for_communication(call.recvtype.0)?;
         let outgoing = Layout::new_if(sends, call.sendcounts, call.sdispls, comm.peers.size())?;
         let incoming = Layout::new(call.recvcounts, call.rdispls, comm.peers.size())?;
-        let send = parts_if(call.sendbuf, outgoing.as_ref(), sendtype.as_ref())?;
+        let send = parts_if(call.sendbuf, outgoing, sendtype.as_ref())?;
         form.carry_out(&comm, |talk| {
             heddle_collective::alltoallv(talk, send, incoming.parts(call.recvbuf, &recvtype)?)
         })
@@ -149,7 +149,7 @@ in_three_forms! {
         let incoming = Layout::new(call.recvcounts, call.rdispls, comm.peers.size())?;
         let sendtypes = if sends { datatypes(call.sendtypes, comm.peers.size())? } else { Vec::new() };
         let recvtypes = datatypes(call.recvtypes, comm.peers.size())?;
-        let send = outgoing.as_ref().map(|layout| layout.typed(call.sendbuf, &sendtypes)).transpose()?;
+        let send = outgoing.map(|layout| layout.typed(call.sendbuf, &sendtypes)).transpose()?;
         form.carry_out(&comm, |talk| {
             heddle_collective::alltoallw(talk, send, incoming.typed(call.recvbuf, &recvtypes)?)
         })
