@@ -196,7 +196,7 @@ mod tests {
                     assert_eq!(unsafe { std::slice::from_raw_parts(data, block.len) }, bytes);
                     false
                 }
-                Data::Nowhere => panic!("there was memory"),
+                Data::InMessage | Data::Nowhere => panic!("there was memory"),
             }
         };
         let all: Vec<bool> = bytes.iter().enumerate().map(is_exposed).collect();

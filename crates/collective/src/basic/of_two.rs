@@ -99,12 +99,12 @@ impl OfTwo {
             let source = Source { round: 0, rank: other, whole: room.len(), offset: 0 };
             if is_recorded {
                 talk.fetch(source, room);
-            } else if let Some(published) = talk.learn(source) {
-                if published.len != room.len() || !talk.take(source, &published, room) {
-                    let theirs = told(talk, &published, (other, room), ways);
-                    go_on(talk, (None, theirs), other, 1);
-                    return Ok(true);
-                }
+            } else if let Some(published) = talk.learn(source)
+                && (published.len != room.len() || !talk.take(source, &published, room))
+            {
+                let theirs = told(talk, &published, (other, room), ways);
+                go_on(talk, (None, theirs), other, 1);
+                return Ok(true);
             }
         }
         talk.finish_round(0);
