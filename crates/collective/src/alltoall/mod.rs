@@ -78,7 +78,7 @@ fn of_two<B: Blocks + ?Sized>(
 /// # Errors
 /// The same as for [`alltoall`].
 pub fn alltoallv(talk: &mut Conversation<'_>, send: Option<Parts<'_>>, receive: Parts<'_>) -> Result<()> {
-    of_any_sizes(talk, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
+    of_any_sizes(talk, send, receive)
 }
 
 /// Sends a block to each rank and receives a block from each; the blocks may differ in datatype.
@@ -90,11 +90,11 @@ pub fn alltoallw(
     send: Option<TypedParts<'_>>,
     receive: TypedParts<'_>,
 ) -> Result<()> {
-    of_any_sizes(talk, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
+    of_any_sizes(talk, send, receive)
 }
 
 /// A rank knows the sizes of its own blocks alone, so the choice depends on the number of ranks only.
-fn of_any_sizes(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blocks) -> Result<()> {
+fn of_any_sizes<B: Blocks>(talk: &mut Conversation<'_>, send: Option<B>, receive: B) -> Result<()> {
     let size = talk.size();
     let choice = choices().alltoall;
     if size == 2
@@ -102,12 +102,18 @@ fn of_any_sizes(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive:
         && let Some(limits) = talk.limits(choice)
     {
         talk.name(tag::ALLTOALL);
-        let copied =
-            send.map(|send| talk.blocks_apart(send, |rank| receive.block(rank))).transpose()?.flatten();
-        let send = copied.as_ref().map(|blocks| blocks as &dyn Blocks).or(send);
-        of_two(talk, send, receive, (limits, choice))?;
+        let copied = match &send {
+            Some(send) => talk.blocks_apart(send, |rank| receive.block(rank))?,
+            None => None,
+        };
+        let limits = (limits, choice);
+        match &copied {
+            None => of_two(talk, send.as_ref(), &receive, limits),
+            Some(copied) => of_two::<dyn Blocks>(talk, Some(copied), &receive, limits),
+        }?;
         return Ok(());
     }
+    let (send, receive) = (send.as_ref().map(|send| send as &dyn Blocks), &receive as &dyn Blocks);
     // Recorded steps of two ranks would have to choose a way by lengths on which the two may disagree.
     let is_quicker = size > 2 || choice == Algorithm::Blackboard;
     let limits = talk.limits(choice).filter(|limits| is_quicker && BlockTable::fits(size, limits));

@@ -26,7 +26,8 @@ impl Conversation<'_> {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub(crate) fn buffer_apart(&mut self, send: Buffer, receive: &dyn Blocks) -> Result<Buffer> {
+    #[inline(always)]
+    pub(crate) fn buffer_apart(&mut self, send: Buffer, receive: &(impl Blocks + ?Sized)) -> Result<Buffer> {
         if !overlap(|_| send, receive, self.size()) {
             return Ok(send);
         }
@@ -38,16 +39,22 @@ impl Conversation<'_> {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
+    #[inline(always)]
     pub(crate) fn blocks_apart(
         &mut self,
-        send: &dyn Blocks,
+        send: &(impl Blocks + ?Sized),
         receive: impl Fn(usize) -> Buffer,
     ) -> Result<Option<Vec<Buffer>>> {
         if !overlap(receive, send, self.size()) {
             return Ok(None);
         }
+        self.copied_blocks(|rank| send.block(rank)).map(Some)
+    }
+
+    #[cold]
+    fn copied_blocks(&mut self, block: impl Fn(usize) -> Buffer) -> Result<Vec<Buffer>> {
         self.fail(same_memory());
-        (0..self.size()).map(|rank| self.copied_buffer(&send.block(rank))).collect::<Result<_>>().map(Some)
+        (0..self.size()).map(|rank| self.copied_buffer(&block(rank))).collect()
     }
 
     #[cold]

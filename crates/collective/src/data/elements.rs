@@ -103,7 +103,8 @@ impl<'a> Part<'a> {
 
 /// Returns true if for one of that many ranks the data begin where the block does, and neither has gaps in
 /// which the other could lie.
-pub(crate) fn overlap(data: impl Fn(usize) -> Buffer, blocks: &dyn Blocks, ranks: usize) -> bool {
+#[inline(always)]
+pub(crate) fn overlap(data: impl Fn(usize) -> Buffer, blocks: &(impl Blocks + ?Sized), ranks: usize) -> bool {
     (0..ranks).any(|rank| {
         let (one, other) = (data(rank), blocks.block(rank));
         !one.is_empty()

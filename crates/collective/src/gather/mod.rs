@@ -136,12 +136,15 @@ pub fn gatherv(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
     talk.name(tag::GATHER);
-    let (send, blocks) = (send.map(|part| part.buffer()), receive.as_ref().map(|parts| parts as &dyn Blocks));
-    let send = match (send, blocks) {
+    let send = send.map(|part| part.buffer());
+    let send = match (send, &receive) {
         (Some(send), Some(blocks)) => Some(talk.buffer_apart(send, blocks)?),
         (send, _) => send,
     };
-    gather_blocks(talk, send, blocks, root)
+    if let Some(ways) = ways_of_two(talk, choices().gather) {
+        return of_two(talk, send, receive.as_ref(), root, ways);
+    }
+    gather_blocks(talk, send, receive.as_ref().map(|parts| parts as &dyn Blocks), root)
 }
 
 /// Brings the blocks of all ranks that act now to the root, which knows how long they are.
@@ -154,12 +157,8 @@ pub(super) fn gather_blocks(
     blocks: Option<&dyn Blocks>,
     root: usize,
 ) -> Result<()> {
-    let choice = choices().gather;
-    if let Some(ways) = ways_of_two(talk, choice) {
-        return of_two(talk, send, blocks, root, ways);
-    }
     // The ranks do not know how long the blocks of the others are.
-    if let Some(limits) = talk.limits(choice).filter(Limits::takes_all) {
+    if let Some(limits) = talk.limits(choices().gather).filter(Limits::takes_all) {
         return blackboard::gather(talk, send, blocks, (root, limits));
     }
     linear::gather(talk, send, blocks, root);

@@ -122,20 +122,24 @@ pub fn scatterv(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
     talk.name(tag::SCATTER);
-    let (blocks, receive) =
-        (send.as_ref().map(|parts| parts as &dyn Blocks), receive.map(|part| part.buffer()));
-    let copied = match (blocks, receive) {
-        (Some(blocks), Some(receive)) => talk.blocks_apart(blocks, |_| receive)?,
+    let receive = receive.map(|part| part.buffer());
+    let copied = match (&send, receive) {
+        (Some(send), Some(receive)) => talk.blocks_apart(send, |_| receive)?,
         _ => None,
     };
-    let blocks = copied.as_ref().map(|blocks| blocks as &dyn Blocks).or(blocks);
     let (size, choices) = (talk.size(), choices());
-    if let Some(limits) = talk.limits(choices.scatter) {
-        if size == 2 && !talk.is_recorded() {
-            let ways = Ways::new(limits, choices.scatter, choices.scatter_parts_bytes, true);
-            of_two(talk, blocks, receive, root, ways)?;
-            return Ok(());
-        }
+    let limits = talk.limits(choices.scatter);
+    if let (Some(limits), 2, false) = (limits, size, talk.is_recorded()) {
+        let ways = Ways::new(limits, choices.scatter, choices.scatter_parts_bytes, true);
+        match &copied {
+            None => of_two(talk, send.as_ref(), receive, root, ways),
+            copied => of_two(talk, copied.as_ref(), receive, root, ways),
+        }?;
+        return Ok(());
+    }
+    let blocks = send.as_ref().map(|parts| parts as &dyn Blocks);
+    let blocks = copied.as_ref().map(|blocks| blocks as &dyn Blocks).or(blocks);
+    if let Some(limits) = limits {
         // The other ranks do not know how long the blocks are.
         if BlockTable::fits(size, &limits) {
             return blackboard::scatterv(talk, blocks, receive, (root, limits));
