@@ -46,10 +46,10 @@ static void prepare(struct worker *w) { w->state = buffer_new(w->bench->size + C
 
 static void finish(struct worker *w) { free(w->state); }
 
-enum kind { PUT, GET, ACCUMULATE, FETCH };
+enum kind { PUT, GET, ACCUMULATE, REPLACE, FETCH };
 
 static enum kind kind_of(const struct bench *b) {
-    return op_is(b, "get") ? GET : op_is(b, "accumulate") ? ACCUMULATE : op_is(b, "fetch") ? FETCH : PUT;
+    return op_is(b, "get") ? GET : op_is(b, "accumulate") ? ACCUMULATE : op_is(b, "replace") ? REPLACE : op_is(b, "fetch") ? FETCH : PUT;
 }
 
 static void operate(enum kind kind, void *data, int size, MPI_Aint place) {
@@ -57,6 +57,7 @@ static void operate(enum kind kind, void *data, int size, MPI_Aint place) {
     case PUT: MPI_Put(data, size, MPI_BYTE, 1, place, size, MPI_BYTE, window); break;
     case GET: MPI_Get(data, size, MPI_BYTE, 1, place, size, MPI_BYTE, window); break;
     case ACCUMULATE: MPI_Accumulate(data, size / 8, MPI_INT64_T, 1, place, size / 8, MPI_INT64_T, MPI_SUM, window); break;
+    case REPLACE: MPI_Accumulate(data, size / 8, MPI_INT64_T, 1, place, size / 8, MPI_INT64_T, MPI_REPLACE, window); break;
     case FETCH: MPI_Fetch_and_op(data, (char *)data + size, MPI_INT64_T, 1, place, MPI_SUM, window); break;
     }
 }
@@ -148,7 +149,7 @@ static void lock(struct worker *w) {
     }
 }
 
-static const char *const put_ops[] = {"put", "get", "accumulate", "fetch", "one-flush", NULL};
+static const char *const put_ops[] = {"put", "get", "accumulate", "replace", "fetch", "one-flush", NULL};
 static const char *const latency_ops[] = {"put", "get", "accumulate", "fetch", NULL};
 static const char *const fetch_ops[] = {"add", NULL};
 static const char *const lock_ops[] = {"exclusive", "shared", "mixed", NULL};

@@ -5,7 +5,7 @@
 //!
 //! | element | how |
 //! |---|---|
-//! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map | processor atomics; an exchange where the processor has no such operation |
+//! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map | processor atomics; an exchange where the processor has no such operation; stores where several are replaced |
 //! | every other one | in the target's accumulate lock |
 //!
 //! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by

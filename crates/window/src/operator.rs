@@ -186,4 +186,27 @@ mod tests {
         };
         assert_eq!((target, results), ([6.0, 20.0], [3.0, 5.0]));
     }
+
+    #[test]
+    fn elements_are_replaced_with_and_without_a_result() {
+        for (size, datatype) in
+            [(1, &types::MPI_CHAR), (2, &types::MPI_SHORT), (4, &types::MPI_INT), (8, &types::MPI_DOUBLE)]
+        {
+            let accumulate =
+                Accumulate::new(Op::Replace, datatype, OperatorTable::Standard).expect("defined");
+            let mut target = [[1u8; 8]; 3];
+            let (first, second) = ([[2u8; 8]; 3], [[3u8; 8]; 3]);
+            let mut before = [[0u8; 8]; 3];
+            let mut replace = |operands: &[[u8; 8]; 3], results: *mut u8, count| {
+                let (target, operands) = (target.as_mut_ptr().cast(), operands.as_ptr().cast());
+                // SAFETY: the arrays have 24 bytes.
+                unsafe { atomics::accumulate(&accumulate.operation, size, target, operands, results, count) };
+            };
+            replace(&first, std::ptr::null_mut(), 24 / size - 1);
+            replace(&second, before.as_mut_ptr().cast(), 24 / size);
+            assert_eq!(before.as_flattened()[..24 - size], [2; 24][size..], "elements of {size} bytes");
+            assert_eq!(before.as_flattened()[24 - size..], [1; 24][24 - size..], "the last stays");
+            assert_eq!(target, second);
+        }
+    }
 }

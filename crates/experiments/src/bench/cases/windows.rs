@@ -15,7 +15,7 @@ pub(super) fn one_sided(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Fetchop, Locklatency, Lockload, Put, Putlatency, Winlock};
     let sizes: &[u64] = if full { &[8, 64, KIB, 64 * KIB] } else { &[8] };
     for threads in ONE_AND_THREADS.into_iter().filter(|threads| full || *threads != 8) {
-        for op in ["put", "get", "accumulate", "one-flush"] {
+        for op in ["put", "get", "accumulate", "replace", "one-flush"] {
             if full || matches!(op, "put" | "get") || threads == 4 {
                 cases.push(Case::new(Put, 2, sizes).threads(threads, Shared).op(op));
             }
