@@ -1,5 +1,7 @@
 // Accumulates of every predefined operator on every predefined type, against MPI_Reduce_local; compare-and-swap on every type that
 // it takes; the order of one process's accumulates. On windows of every kind, also at unaligned places.
+// variants: elements ranges
+// settings ranges: HEDDLE_ACCUMULATE_GRANULARITY=20
 // oracle: skip it ends the program by an assertion of its own where an operator is not defined on a type
 #include "win_flavors.h"
 

@@ -1,4 +1,7 @@
-// Atomicity of accumulates: all processes change the same elements at once, by accumulates of every form, on windows of every kind.
+// Atomicity of accumulates: all processes change the same elements at once, by accumulates of every form, on windows of every kind,
+// by processor atomics where there are some, and in ranges under a lock.
+// variants: elements ranges
+// settings ranges: HEDDLE_ACCUMULATE_GRANULARITY=20
 #include "win_flavors.h"
 
 #include <complex.h>

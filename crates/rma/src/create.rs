@@ -204,7 +204,7 @@ fn part(
         Ok(draft.measured(size, disp_unit))
     });
     let offer = match &draft {
-        Ok(draft) => draft.offer().with_lock(hints.lock),
+        Ok(draft) => draft.offer().with_lock(hints.lock).with_granularity(hints.granularity),
         Err(error) => WindowOffer::failed(error),
     };
     let offers = exchange(comm, offer)?;

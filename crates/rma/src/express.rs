@@ -192,7 +192,7 @@ impl PlainIntegers {
                 let target = window.peek(self.rank).ok_or(Refusal::Unfit)?;
                 let far =
                     target.at_once(self.disp, self.count as usize * width.bytes()).ok_or(Refusal::Unfit)?;
-                if !target.is_shared() || !width.is_aligned(far) {
+                if !target.takes_atomics() || !width.is_aligned(far) {
                     return Err(Refusal::Unfit);
                 }
                 operate(far, width);

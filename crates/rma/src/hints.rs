@@ -33,7 +33,9 @@ pub struct Hints {
     pub lock: LockChoice,
     /// Hints that are recorded and change nothing, since every window gives what they
     /// ask for or does without.
-    recorded: [(&'static str, String); 5],
+    recorded: [(&'static str, String); 4],
+    /// How many bytes accumulates change at a time.
+    pub granularity: usize,
     /// The kinds of memory that the program promises to use, if it does.
     pub asserted_kinds: Option<String>,
 }
@@ -44,13 +46,19 @@ impl Hints {
         let recorded = [
             (ACCUMULATE_ORDERING, "rar,raw,war,waw"),
             (ACCUMULATE_OPS, "same_op_no_op"),
-            (ACCUMULATE_GRANULARITY, "0"),
             (SAME_SIZE, "false"),
             (SAME_DISP_UNIT, "false"),
         ];
         let recorded = recorded.map(|(key, default)| (key, default.to_owned()));
-        let mut hints =
-            Hints { no_locks: false, apart: false, alignment: 64, lock, recorded, asserted_kinds: None };
+        let mut hints = Hints {
+            no_locks: false,
+            apart: false,
+            alignment: 64,
+            lock,
+            recorded,
+            granularity: settings::in_force().map_or(0, |settings| settings.accumulate_granularity),
+            asserted_kinds: None,
+        };
         hints.take(entries);
         hints.take_at_creation(entries);
         hints
@@ -67,7 +75,6 @@ impl Hints {
                     self.asserted_kinds = Some(kinds.to_owned());
                 }
                 (ACCUMULATE_ORDERING, _) if is_ordering(value) => self.record(key, value),
-                (ACCUMULATE_GRANULARITY, _) if value.parse::<u32>().is_ok() => self.record(key, value),
                 _ => {}
             }
         }
@@ -83,6 +90,10 @@ impl Hints {
             let number = || value.trim().parse::<usize>().ok().filter(|number| *number > 0);
             match key.as_str() {
                 ALLOC_SHARED_NONCONTIG => self.apart = value == "true",
+                ACCUMULATE_GRANULARITY => {
+                    let wanted = value.trim().parse::<u32>();
+                    self.granularity = wanted.map_or(self.granularity, |bytes| bytes as usize);
+                }
                 MEMORY_ALIGNMENT => {
                     let wanted = number().filter(|number| number.is_power_of_two());
                     self.alignment = wanted.unwrap_or(0).max(self.alignment);
@@ -121,6 +132,7 @@ impl Hints {
             (NO_LOCKS, self.no_locks.to_string()),
             (ALLOC_SHARED_NONCONTIG, self.apart.to_string()),
             (MEMORY_ALIGNMENT, self.alignment.to_string()),
+            (ACCUMULATE_GRANULARITY, self.granularity.to_string()),
             (WIN_LOCK, self.lock.algorithm.to_string()),
             (WIN_LOCK_COUNTER_DISTANCE, self.lock.counter_distance.to_string()),
             (WIN_LOCK_LOCALITY, self.lock.locality.to_string()),
@@ -206,9 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn a_living_window_keeps_its_locks() {
-        let mut hints = Hints::new(&entries(&[]), LockChoice::default());
-        hints.take(&entries(&[("heddle_win_lock", "spin"), ("no_locks", "true")]));
-        assert_eq!((hints.lock, hints.no_locks), (LockChoice::default(), true));
+    fn a_living_window_keeps_its_locks_and_its_granularity() {
+        let mut hints = Hints::new(&entries(&[("mpi_accumulate_granularity", "64")]), LockChoice::default());
+        let later = [("heddle_win_lock", "spin"), ("no_locks", "true"), ("mpi_accumulate_granularity", "0")];
+        hints.take(&entries(&later));
+        assert_eq!((hints.lock, hints.no_locks, hints.granularity), (LockChoice::default(), true, 64));
     }
 }

@@ -125,6 +125,7 @@ impl Win {
     pub fn hints(&self) -> Entries {
         let mut hints = self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone();
         hints.lock = self.window.lock_choice();
+        hints.granularity = self.window.granularity();
         let mut entries = hints.entries();
         let asserted = hints.asserted_kinds.clone().map(|kinds| (ASSERT_MEMORY_KINDS.to_owned(), kinds));
         let kinds = match &asserted {

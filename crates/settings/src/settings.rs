@@ -9,7 +9,7 @@ use crate::kinds::{
 use crate::kinds::{cores, share_of_cores, vnis_for};
 use crate::spread_rule::SpreadRule;
 use heddle_bootstrap::Mechanism;
-use heddle_model::{Condition, Model, OFFLOAD};
+use heddle_model::{Condition, Model, Number, OFFLOAD};
 use heddle_spec::constants::MPI_THREAD_SINGLE;
 use heddle_sync::WaitPolicy;
 use std::time::Duration;
@@ -126,6 +126,14 @@ heddle_model::settings! {
             values: CORES,
             default: Cores::default(),
             acts_under: OFFLOADED,
+        }
+        accumulate_granularity: usize {
+            variable: "HEDDLE_ACCUMULATE_GRANULARITY",
+            class: Tuning,
+            meaning: "from 9 on, accumulates change so many bytes at a time under a lock of the target, which long ones want; else each element by a processor atomic, which short ones want; the info key mpi_accumulate_granularity goes before it",
+            values: Number { least: 0, most: i32::MAX as usize },
+            default: 0,
+            common: true,
         }
         win_lock: &'static str {
             variable: "HEDDLE_WIN_LOCK",

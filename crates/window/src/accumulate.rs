@@ -5,13 +5,14 @@
 //!
 //! | element | how |
 //! |---|---|
-//! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map | processor atomics; an exchange where the processor has no such operation; stores where several are replaced |
+//! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map, in a window without a granularity | processor atomics; an exchange where the processor has no such operation; stores where several are replaced |
 //! | every other one | in the target's accumulate lock |
 //!
-//! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by
-//! single copies. On another machine a thread of the library changes the elements, in the same ways. Nothing
-//! waits for the target's program. Those of one thread keep their order: on one machine they are done when
-//! the function returns, and messages to another one stay in order.
+//! The lock is held for as many bytes at a time as the window's [granularity](crate::Window::granularity)
+//! says. In memory that is not mapped, also by the target itself: the lock's holder reads, computes and
+//! writes by single copies. On another machine a thread of the library changes the elements, in the same
+//! ways. Nothing waits for the target's program. Those of one thread keep their order: on one machine they
+//! are done when the function returns, and messages to another one stay in order.
 
 use crate::answers::Answers;
 use crate::atomics::{self, can_be_atomic};
@@ -82,38 +83,51 @@ impl Place<'_> {
             self.accumulate_far(far, address, accumulate, len, stream);
             return Ok(());
         }
+        match self.memory {
+            Memory::Mapped(base) if accumulate.element.is_contiguous() => {
+                self.apply_in_place(base, accumulate, len, stream)
+            }
+            _ => self.in_accumulate_lock(|| self.apply_locked(accumulate, len, stream)),
+        }
+    }
+
+    /// Combines `len` bytes where they are.
+    fn apply_in_place(
+        &self,
+        base: *mut u8,
+        accumulate: &Accumulate,
+        len: usize,
+        stream: Stream,
+    ) -> Result<()> {
         let size = accumulate.atomic_size();
-        let (Memory::Mapped(base), true) =
-            (self.memory, self.target.is_shared() && matches!(size, 1 | 2 | 4 | 8))
-        else {
-            return self.in_accumulate_lock(|| self.apply_locked(accumulate, len, stream));
-        };
+        let takes_atomics = self.target.takes_atomics();
         let mut at = 0;
         for run in self.datatype().runs(self.count(), 0) {
             let run_len = run.len.min(len - at);
             let target = base.wrapping_offset(run.offset as isize);
-            let advance =
-                |pointer: *mut u8| if pointer.is_null() { pointer } else { pointer.wrapping_add(at) };
-            let (operands, results) =
-                (advance(stream.operands.cast_mut()).cast_const(), advance(stream.results));
-            if can_be_atomic(size, target) {
+            let advance = |pointer: *mut u8, by: usize| {
+                if pointer.is_null() { pointer } else { pointer.wrapping_add(by) }
+            };
+            let operands = |by| advance(stream.operands.cast_mut(), at + by).cast_const();
+            let results = |by| advance(stream.results, at + by);
+            if takes_atomics && can_be_atomic(size, target) {
+                let operation = &accumulate.operation;
                 // SAFETY: the run lies in the target's memory, and the streams are as long as the data.
                 unsafe {
-                    atomics::accumulate(
-                        &accumulate.operation,
-                        size,
-                        target,
-                        operands,
-                        results,
-                        run_len / size,
-                    );
+                    atomics::accumulate(operation, size, target, operands(0), results(0), run_len / size);
                 };
             } else {
-                self.in_accumulate_lock(|| {
-                    // SAFETY: the run lies in the target's memory, and the streams are as long as the data.
-                    unsafe { unaligned(accumulate, target, operands, results, run_len) };
-                    Ok(())
-                })?;
+                let chunk = self.bytes_at_a_time(accumulate);
+                for start in (0..run_len).step_by(chunk) {
+                    let chunk = chunk.min(run_len - start);
+                    let target = target.wrapping_add(start);
+                    self.in_accumulate_lock(|| {
+                        // SAFETY: the run lies in the target's memory, and the streams are as long as the
+                        // data.
+                        unsafe { unaligned(accumulate, target, operands(start), results(start), chunk) };
+                        Ok(())
+                    })?;
+                }
             }
             at += run_len;
             if at == len {
@@ -121,6 +135,15 @@ impl Place<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many bytes of whole elements the accumulate lock is held for.
+    fn bytes_at_a_time(&self, accumulate: &Accumulate) -> usize {
+        let element = accumulate.element.size() as usize;
+        match self.window.granularity() {
+            0 => isize::MAX as usize,
+            bytes => bytes.next_multiple_of(element),
+        }
     }
 
     /// Combines `len` bytes inside of the accumulate lock: reads the data, computes, and writes it back.
@@ -162,7 +185,7 @@ impl Place<'_> {
             return Err(Error::new(mpi::MPI_ERR_TYPE, message));
         }
         if let Memory::Mapped(target) = self.memory
-            && self.target.is_shared()
+            && self.target.takes_atomics()
             && can_be_atomic(size, target)
         {
             // SAFETY: the element lies in the target's memory; the caller vouches for the others.

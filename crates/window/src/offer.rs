@@ -40,6 +40,8 @@ pub struct WindowOffer {
     /// The algorithm of the locks, as its number in
     /// [`LockAlgorithm::ALL`](crate::LockAlgorithm::ALL), and its parameters.
     lock: [u64; 7],
+    /// How many bytes accumulates change at a time.
+    granularity: u64,
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
@@ -122,6 +124,17 @@ impl WindowOffer {
             self.elements = levels::of_this_process();
         }
         self
+    }
+
+    /// Proposes how many bytes accumulates change at a time. What rank 0 proposes is taken.
+    #[must_use]
+    pub fn with_granularity(self, bytes: usize) -> WindowOffer {
+        WindowOffer { granularity: bytes as u64, ..self }
+    }
+
+    /// How many bytes accumulates should change at a time.
+    pub(crate) fn granularity(&self) -> usize {
+        self.granularity as usize
     }
 
     /// The proposed algorithm.

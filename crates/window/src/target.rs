@@ -36,8 +36,8 @@ pub struct Target {
     disp_unit: u64,
     /// The kinds of [`access`] that this process has.
     access: AtomicU32,
-    /// True if all processes of the window map the memory.
-    shared: bool,
+    /// True if accumulates use processor atomics.
+    takes_atomics: bool,
     /// The process's rank in the job.
     process: u32,
     /// Where its memory lies in its own address space.
@@ -54,11 +54,11 @@ impl Target {
         base: *mut u8,
         size: u64,
         disp_unit: u64,
-        shared: bool,
+        takes_atomics: bool,
         process: u32,
         address: u64,
     ) -> Target {
-        Target { base, size, disp_unit, access: AtomicU32::new(0), shared, process, address }
+        Target { base, size, disp_unit, access: AtomicU32::new(0), takes_atomics, process, address }
     }
 
     /// Where the memory begins in this process; null if it is not mapped here.
@@ -79,10 +79,11 @@ impl Target {
         self.disp_unit
     }
 
-    /// Returns true if all processes of the window map the memory, so that accumulates use processor atomics.
+    /// Returns true if accumulates use processor atomics: all processes of the window map the memory, and it
+    /// has no larger [granularity](crate::Window::granularity).
     #[inline(always)]
-    pub fn is_shared(&self) -> bool {
-        self.shared
+    pub fn takes_atomics(&self) -> bool {
+        self.takes_atomics
     }
 
     /// The process's rank in the job.

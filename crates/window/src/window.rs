@@ -16,6 +16,9 @@ use heddle_platform::atomic::{AtomicBool, Ordering, fence};
 use heddle_spec::constants as mpi;
 use std::sync::Mutex;
 
+/// The most bytes that a processor changes at once.
+const LARGEST_ATOMIC: usize = 8;
+
 /// A window. Any thread may use it.
 #[derive(Debug)]
 pub struct Window {
@@ -28,10 +31,12 @@ pub struct Window {
     lock_choice: LockChoice,
     lock_levels: usize,
     lock_counters: usize,
+    /// How many bytes accumulates change at a time.
+    granularity: usize,
     /// True if displacements are addresses in attached regions.
     dynamic: bool,
     empty_regions: attach::Empty,
-    /// True if the memory may be the program's.
+    /// True if other processes of this machine may not be able to map this one's memory.
     private: bool,
     /// True between two fences, so that a lock or a start ends the fences' epoch.
     pub(crate) is_fenced: AtomicBool,
@@ -55,6 +60,7 @@ impl Window {
         let Draft { control, memory, base: own_base, .. } = draft;
         let own_control = control.clone();
         let mut machine = Machine::new(domain, (rank, processes.clone()), (control, memory), offers)?;
+        let granularity = offers.first().map_or(0, WindowOffer::granularity);
         let mut targets = Vec::new();
         for (index, offer) in offers.iter().enumerate() {
             let base = match own_base {
@@ -64,7 +70,8 @@ impl Window {
             };
             let size = if dynamic { u64::MAX } else { offer.size };
             let (process, address) = (processes[index], offer.address());
-            targets.push(Target::new(base, size, offer.disp_unit, offer.is_shared(), process, address));
+            let takes_atomics = offer.is_shared() && granularity <= LARGEST_ATOMIC;
+            targets.push(Target::new(base, size, offer.disp_unit, takes_atomics, process, address));
         }
         let is_here = |process: u32| domain.fabric().is_local(process as usize);
         let far = if processes.iter().all(|process| is_here(*process)) {
@@ -80,7 +87,7 @@ impl Window {
                     base: own.base(),
                     size: own.size(),
                     dynamic,
-                    shared: own.is_shared(),
+                    takes_atomics: own.takes_atomics(),
                     counts,
                     exposed: None,
                 }
@@ -98,13 +105,19 @@ impl Window {
             lock_counters: lock.counters(&layout),
             lock: lock.lock(layout),
             lock_choice: lock,
+            granularity,
             dynamic,
             empty_regions: attach::Empty::default(),
-            private,
+            private: private && !offers[rank].is_shared(),
             is_fenced: AtomicBool::new(false),
             is_started: AtomicBool::new(false),
             active: Mutex::new(exposure::ExposureState::new(count)),
         })
+    }
+
+    /// How many bytes accumulates change at a time, as rank 0 has said; up to 8, elements one by one.
+    pub fn granularity(&self) -> usize {
+        self.granularity
     }
 
     /// The target of a rank, or `None`.
@@ -264,9 +277,8 @@ impl Window {
 
     /// Starts a thread of this process for short runs, if its private memory is long.
     pub fn start_helper(&self) {
-        let own = &self.targets[self.rank];
-        if self.private && !self.dynamic && !own.is_shared() {
-            self.remote.machine().start_helper(own.size());
+        if self.private && !self.dynamic {
+            self.remote.machine().start_helper(self.targets[self.rank].size());
         }
     }
 

@@ -66,7 +66,7 @@ impl Part {
         let size = accumulate.atomic_size();
         let results = if before.is_empty() { std::ptr::null_mut() } else { before.as_mut_ptr() };
         let operands = operands.as_ptr();
-        if self.shared && can_be_atomic(size, to) {
+        if self.takes_atomics && can_be_atomic(size, to) {
             // SAFETY: by the caller's promise.
             unsafe {
                 atomics::accumulate(&accumulate.operation, size, to, operands, results, len / size);
@@ -94,7 +94,7 @@ impl Part {
         before: &mut [u8],
     ) {
         let (size, result) = (before.len(), before.as_mut_ptr());
-        if self.shared && can_be_atomic(size, to) {
+        if self.takes_atomics && can_be_atomic(size, to) {
             // SAFETY: by the caller's promise.
             return unsafe {
                 atomics::compare_and_swap(size, to, expected.as_ptr(), value.as_ptr(), result);

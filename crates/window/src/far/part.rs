@@ -24,7 +24,7 @@ pub(crate) struct Part {
     /// True if the memory is what the program has attached.
     pub(crate) dynamic: bool,
     /// True if accumulates of the processes of this machine use processor atomics.
-    pub(crate) shared: bool,
+    pub(crate) takes_atomics: bool,
     /// This process's own operations on the others.
     pub(crate) counts: Arc<Counts>,
     /// The memory, while others read and write it past the thread here.
