@@ -31,6 +31,18 @@ CHECK_UNUSED static bool on_one_machine(MPI_Comm comm) {
     return here == size;
 }
 
+// Checks that accumulates of the window change 20 bytes at a time, if the program's last argument is `ranges`.
+CHECK_UNUSED static void check_ranges(MPI_Win win, const char *argument) {
+    MPI_Info got;
+    char value[32] = "";
+    int len = sizeof value, flag;
+    if (oracle || strcmp(argument, "ranges") != 0) return;
+    CHECK_OK(MPI_Win_get_info(win, &got));
+    CHECK_OK(MPI_Info_get_string(got, "mpi_accumulate_granularity", &len, value, &flag));
+    CHECK(flag && strcmp(value, "20") == 0);
+    CHECK_OK(MPI_Info_free(&got));
+}
+
 // A window of `len` bytes, all zero, in each process, with displacements in bytes.
 CHECK_UNUSED static struct flavored flavored_make(int flavor, size_t len, MPI_Comm comm) {
     struct flavored made = {.win = MPI_WIN_NULL, .flavor = flavor, .len = len};
