@@ -2,19 +2,9 @@
 // counts, when the window is made and not later.
 // heddle: only
 // ranks: 2 4
-#include "check.h"
+#include "win_flavors.h"
 
 enum { ROUNDS = 1000, WORDS = 512 };
-
-static void check_granularity(MPI_Win win) {
-    MPI_Info got;
-    char value[32] = "";
-    int len = sizeof value, flag;
-    CHECK_OK(MPI_Win_get_info(win, &got));
-    CHECK_OK(MPI_Info_get_string(got, "mpi_accumulate_granularity", &len, value, &flag));
-    CHECK(flag && strcmp(value, "4096") == 0);
-    CHECK_OK(MPI_Info_free(&got));
-}
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
@@ -24,10 +14,10 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Info_create(&info));
     CHECK_OK(MPI_Info_set(info, "mpi_accumulate_granularity", check_rank == 0 ? "4096" : "8"));
     CHECK_OK(MPI_Win_allocate((WORDS + 1) * 8, 8, info, MPI_COMM_WORLD, &memory, &win));
-    check_granularity(win);
+    check_granularity(win, "4096");
     CHECK_OK(MPI_Info_set(info, "mpi_accumulate_granularity", "0"));
     CHECK_OK(MPI_Win_set_info(win, info));
-    check_granularity(win);
+    check_granularity(win, "4096");
     CHECK_OK(MPI_Info_free(&info));
     memset(memory, 0, (WORDS + 1) * 8);
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));

@@ -8,11 +8,12 @@
 //! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map, in a window without a granularity | processor atomics; an exchange where the processor has no such operation; stores where several are replaced |
 //! | every other one | in the target's accumulate lock |
 //!
-//! The lock is held for as many bytes at a time as the window's [granularity](crate::Window::granularity)
-//! says. In memory that is not mapped, also by the target itself: the lock's holder reads, computes and
-//! writes by single copies. On another machine a thread of the library changes the elements, in the same
-//! ways. Nothing waits for the target's program. Those of one thread keep their order: on one machine they
-//! are done when the function returns, and messages to another one stay in order.
+//! In mapped memory the lock is held for as many bytes at a time as the window's
+//! [granularity](crate::Window::granularity) says. In memory that is not mapped, also by the target itself:
+//! the lock's holder reads, computes and writes by single copies. On another machine a thread of the library
+//! changes the elements, in the same ways. Nothing waits for the target's program. Those of one thread keep
+//! their order: on one machine they are done when the function returns, and messages to another one stay in
+//! order.
 
 use crate::answers::Answers;
 use crate::atomics::{self, can_be_atomic};
@@ -20,6 +21,7 @@ use crate::far::Far;
 use crate::operator::{Accumulate, combine, unaligned};
 use crate::place::{Memory, Place, check_fit, with_bytes};
 use crate::remote::Remote;
+use crate::window::LARGEST_ATOMIC;
 use heddle_datatype::{Op, OperatorTable};
 use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::error::{Error, Result};
@@ -141,7 +143,7 @@ impl Place<'_> {
     fn bytes_at_a_time(&self, accumulate: &Accumulate) -> usize {
         let element = accumulate.element.size() as usize;
         match self.window.granularity() {
-            0 => isize::MAX as usize,
+            0..=LARGEST_ATOMIC => isize::MAX as usize,
             bytes => bytes.next_multiple_of(element),
         }
     }

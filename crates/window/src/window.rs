@@ -17,7 +17,7 @@ use heddle_spec::constants as mpi;
 use std::sync::Mutex;
 
 /// The most bytes that a processor changes at once.
-const LARGEST_ATOMIC: usize = 8;
+pub(crate) const LARGEST_ATOMIC: usize = 8;
 
 /// A window. Any thread may use it.
 #[derive(Debug)]

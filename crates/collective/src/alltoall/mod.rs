@@ -29,12 +29,12 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
     let choice = choices.algorithm(CollectiveOperation::Alltoall, talk.size(), || receive.len());
     if let Some(limits) = talk.limits(choice) {
         let (size, len) = (talk.size(), receive.len());
-        // A rank in the middle publishes most.
-        let whole = len.saturating_mul(published(size / 2, size).len());
-        let is_short = whole <= limits.bytes;
         if size == 2 && of_two(talk, send.as_ref(), &receive, (limits, choice))? {
             return Ok(());
         }
+        // A rank in the middle publishes most.
+        let whole = len.saturating_mul(published(size / 2, size).len());
+        let is_short = whole <= limits.bytes;
         // Exposed data must stay as they are, and of two ranks both copy long blocks, each a half.
         let exposes = send.is_some() && (size > 2 || choice == Algorithm::Blackboard);
         if is_short || exposes && limits.takes(whole) {

@@ -1,7 +1,7 @@
-//! What two ranks give each other on the blackboard: published in one round or in parts; if it is long in a
-//! message, which both copy. The giver chooses, by the length of what it gives, and its first round tells the
-//! taker the length and the way. So ranks whose counts disagree get errors, and none waits for what never
-//! comes. Steps that are recorded cannot follow what is learned: there each rank goes by its own counts.
+//! Two ranks give each other data on the blackboard: in one round, in parts, or, if the data are long, in a
+//! message, which both copy. The giver chooses the way by the length of its data, and its first round tells
+//! the taker both. So ranks whose counts disagree get errors, and none waits for data that never come.
+//! Recorded steps cannot follow what a rank learns: there each rank goes by its own counts.
 
 use super::parts::{AHEAD, InParts};
 use crate::blackboard::Source;
@@ -11,15 +11,15 @@ use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 use heddle_settings::Algorithm;
 
-/// What a rank of two gives and takes.
+/// The data that a rank of two gives and takes.
 #[derive(Debug)]
 pub(crate) struct OfTwo {
-    /// What it gives the other.
+    /// Data for the other rank.
     pub(crate) leaves: Option<Buffer>,
     /// Where it wants what the other gives. If that is empty, it does not wait for the other.
     pub(crate) arrives: Option<Buffer>,
-    /// What it gives itself, and where that goes. If a rank that gives and takes has none, what arrives
-    /// replaces what leaves.
+    /// Data for the rank itself, and where they go. A rank that gives and takes, and has none, works in
+    /// place: the data that arrive replace those that leave.
     pub(crate) own: Option<(Buffer, Buffer)>,
 }
 
@@ -213,9 +213,9 @@ fn fetch(talk: &mut OnBlackboard<'_, '_>, round: u32, theirs: Travelling, other:
     }
 }
 
-/// What the other rank gives, as its first round tells: where it goes, and how it travels. What is longer
-/// than the room goes nowhere, but its rounds count.
-#[cold]
+/// The other rank's data, as its first round tells: where they go, and how they travel. Data longer than the
+/// room go nowhere, but their rounds count.
+#[inline(never)]
 fn told(
     talk: &mut OnBlackboard<'_, '_>,
     published: &Published,

@@ -58,7 +58,7 @@ pub fn gather(
     if let Some(ways) = ways_of_two(talk, choice) {
         return of_two(talk, send, receive.as_ref(), circle.root, ways);
     }
-    // Of two ranks, messages are quicker: both copy a long block, each a half or a stage.
+    // In recorded steps of two ranks both copy a long block, in a message.
     let exposes = talk.size() > 2 || choice == Algorithm::Blackboard;
     let fits = |limits: &Limits| block_len <= limits.bytes || exposes && limits.takes(block_len);
     if let Some(limits) = talk.limits(choice).filter(fits) {
