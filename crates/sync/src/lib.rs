@@ -14,6 +14,7 @@
 //! | `lock` | [`raw_lock`]: [`RawLock`], the contract of every lock, and [`Lock`], the safe wrapper with guards |
 //! | | [`PriorityLock`]: the contract of a lock with two classes |
 //! | | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
+//! | | [`SharedBias`]: held by many for atomic instructions, or by one for plain ones; also between processes |
 //! | `events` | [`SyncCounter`]: wait for n events with one wake-up |
 //! | | [`WatchedState`]: an operation's state; its end signals the [watcher](Watcher), without a lock |
 //! | | [`Leadership`]: one thread polls, the others sleep on their counters |
@@ -39,7 +40,7 @@ pub mod statistics;
 mod waiting;
 
 pub use events::{leader, roster, sync_counter, watched_state};
-pub use lock::{PriorityLock, mutex, raw_lock};
+pub use lock::{PriorityLock, mutex, raw_lock, shared_bias};
 pub use memory::{node, padded};
 pub use waiting::event::Event;
 pub use waiting::{doorbell, event, wait};
@@ -47,6 +48,7 @@ pub use waiting::{doorbell, event, wait};
 pub use heddle_platform::{Native, Platform, Scope};
 pub use padded::CachePadded;
 pub use raw_lock::{Guard, Lock, RawLock, TimedLock};
+pub use shared_bias::{SharedBias, SharedMarks};
 pub use wait::{Next, WaitPolicy};
 
 // These are for the platform of this build; the modules have the forms for any platform.

@@ -3,5 +3,6 @@
 pub mod mutex;
 mod priority;
 pub mod raw_lock;
+pub mod shared_bias;
 
 pub use priority::PriorityLock;

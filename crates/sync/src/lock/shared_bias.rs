@@ -1,0 +1,258 @@
+//! A lock for words that some threads change by atomic instructions, and others many at a time by plain ones;
+//! also between processes.
+//!
+//! While it is *open*, threads hold it together: each says so in a mark of its own, by a plain store, and
+//! changes words by atomic instructions. While it is *closed*, one thread at a time holds it, and may change
+//! words as it likes. Whoever has it alone opens or closes it, whichever suits what is done with the words.
+//!
+//! This is a lock for readers and writers that is biased towards its readers (Dice and Kogan, "BRAVO: Biased
+//! Locking for Reader-Writer Locks", USENIX ATC 2019), with three differences. A mark costs no fence, since
+//! the thread that closes makes the others pass one ([`barrier`]). Nobody waits for marks: until all threads
+//! that were inside have left, the lock is *closing*, and its holders change words by atomic instructions,
+//! too. And how long it stays closed is the caller's business.
+//!
+//! | `state` | meaning |
+//! |---|---|
+//! | `HELD` | a thread has it alone |
+//! | `CLOSED` | no thread enters together with others any more |
+//! | `CLOSING` | some that have entered so may still be inside |
+//! | `WAITED` | a thread has found it held |
+//!
+//! **Exclusion.** One that enters writes its mark and then reads the state; one that closes writes the state
+//! and then reads the marks (Dekker's handshake; [`light_if_asymmetric`](barrier::light_if_asymmetric) and
+//! [`heavy`](barrier::heavy)). So the first sees that the lock is closed, and turns back, or every later
+//! holder sees the mark. Marks are taken away by Release stores, and read by Acquire loads: a holder that
+//! finds none sees what was done under them. The state is given back by a Release exchange, and read by
+//! Acquire loads: one that enters sees what holders did.
+//!
+//! Zeros are valid, and mean open and free, so both parts may lie in memory that processes share. Each
+//! process needs marks of its own: a mark names a thread by what is unique in its process.
+
+use super::super::memory::padded::CachePadded;
+use super::super::waiting::event::{Event, EventTicket};
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::{Scope, barrier, thread};
+
+const HELD: u32 = 1;
+const CLOSED: u32 = 1 << 1;
+const CLOSING: u32 = 1 << 2;
+const WAITED: u32 = 1 << 3;
+
+/// Threads of a process that have marks of their own.
+const MARKS: usize = if cfg!(loom) { 1 } else { 16 };
+
+/// In a mark, beside its thread's identity: the thread is inside.
+const INSIDE: u64 = 1;
+const _: () = assert!(INSIDE < thread::ID_STEP);
+
+/// The lock; see the [module](self). It works only where [`barrier::is_asymmetric`] is true in every process
+/// that uses it.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct SharedBias {
+    state: AtomicU32,
+    event: Event,
+}
+
+/// Where the threads of one process say that they hold locks together with others. They may serve for many
+/// locks, if everyone that closes one of them looks at the marks of all processes that enter it.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct SharedMarks {
+    /// Which marks have a thread: a bit for each.
+    taken: CachePadded<AtomicU64>,
+    /// How many threads without a mark are inside.
+    others: AtomicU64,
+    marks: [CachePadded<AtomicU64>; MARKS],
+}
+
+impl SharedMarks {
+    /// Enters a lock together with others, if it is open.
+    #[inline(always)]
+    pub fn enter(&self, lock: &SharedBias) -> Option<Shared<'_>> {
+        let me = thread::current_id();
+        let mark = &self.marks[first_of(me)];
+        if mark.load(Ordering::Relaxed) != me {
+            return self.enter_elsewhere(me, lock);
+        }
+        Self::enter_by(mark, me, lock)
+    }
+
+    #[inline(always)]
+    fn enter_by<'a>(mark: &'a AtomicU64, me: u64, lock: &SharedBias) -> Option<Shared<'a>> {
+        mark.store(me | INSIDE, Ordering::Relaxed);
+        barrier::light_if_asymmetric();
+        let entered = Shared { mark, outside: me };
+        // If it is dropped, the mark is taken away.
+        lock.is_open().then_some(entered)
+    }
+
+    #[inline(never)]
+    fn enter_elsewhere(&self, me: u64, lock: &SharedBias) -> Option<Shared<'_>> {
+        if let Some(mark) = self.mark_of(me) {
+            return Self::enter_by(mark, me, lock);
+        }
+        self.others.fetch_add(1, Ordering::SeqCst);
+        barrier::after_locked();
+        let entered = Shared { mark: &self.others, outside: 0 };
+        lock.is_open().then_some(entered)
+    }
+
+    /// The thread's mark, which it may take now; `None` if others have all of them. A mark stays with an
+    /// identity: it goes from a thread that has ended to one that has its identity.
+    fn mark_of(&self, me: u64) -> Option<&AtomicU64> {
+        let first = first_of(me);
+        (0..MARKS).map(|step| (first + step) % MARKS).find_map(|index| {
+            let mark = &self.marks[index];
+            let is_mine = |mark: u64| mark & !INSIDE == me;
+            let before = mark.load(Ordering::Relaxed);
+            if before != 0 {
+                return is_mine(before).then_some(&**mark);
+            }
+            // Before the first handshake of the mark, of which it is a part.
+            self.taken.fetch_or(1 << index, Ordering::SeqCst);
+            let taken = mark.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed);
+            taken.is_ok().then_some(&**mark)
+        })
+    }
+
+    /// Returns false if every thread of the process was outside at some moment since the call.
+    fn is_anybody_inside(&self) -> bool {
+        let mut taken = self.taken.load(Ordering::Acquire);
+        // Acquire: pairs with the Releases of those that leave.
+        while taken != 0 && self.marks[taken.trailing_zeros() as usize].load(Ordering::Acquire) & INSIDE == 0 {
+            taken &= taken - 1;
+        }
+        taken != 0 || self.others.load(Ordering::Acquire) != 0
+    }
+}
+
+/// Where the search for a thread's mark begins.
+#[inline(always)]
+fn first_of(id: u64) -> usize {
+    // All digits of the identity affect the upper half of the product (Fibonacci hashing).
+    let hash = (id / thread::ID_STEP).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    hash as usize % MARKS
+}
+
+/// A lock that the thread holds together with others, until this is dropped.
+#[derive(Debug)]
+pub struct Shared<'a> {
+    mark: &'a AtomicU64,
+    /// What stands in the mark while the thread is outside; 0 if it is the count of those without one.
+    outside: u64,
+}
+
+impl Drop for Shared<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // Release: pairs with the Acquires in `is_anybody_inside`.
+        if self.outside == 0 {
+            self.mark.fetch_sub(1, Ordering::Release);
+        } else {
+            self.mark.store(self.outside, Ordering::Release);
+        }
+    }
+}
+
+impl SharedBias {
+    #[inline(always)]
+    fn is_open(&self) -> bool {
+        // Acquire: pairs with the Release of the holder that has opened it.
+        self.state.load(Ordering::Acquire) & CLOSED == 0
+    }
+
+    /// Takes it alone, if nobody has it so. While it is open, others may still hold it together.
+    #[inline(always)]
+    pub fn try_alone(&self) -> Option<Alone<'_>> {
+        // Sequentially consistent, for the sake of a thread that is about to sleep: see `Event`.
+        let seen = self.state.load(Ordering::SeqCst);
+        let way = seen & (CLOSED | CLOSING);
+        let is_free = seen & HELD == 0;
+        // Acquire: pairs with the Release of the last holder.
+        let took = is_free
+            && self.state.compare_exchange(seen, way | HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        took.then(|| Alone { lock: self, way })
+    }
+
+    /// Says that the caller waits to have it alone. Then it tries once more, and [sleeps](EventTicket::sleep)
+    /// or does not.
+    #[must_use = "try once more, then sleep"]
+    pub fn prepare(&self) -> EventTicket<'_> {
+        self.state.fetch_or(WAITED, Ordering::Relaxed);
+        self.event.prepare()
+    }
+}
+
+/// A lock that the thread has alone, until this is dropped.
+#[derive(Debug)]
+pub struct Alone<'a> {
+    lock: &'a SharedBias,
+    /// `CLOSED` and `CLOSING`, as they will be.
+    way: u32,
+}
+
+impl Alone<'_> {
+    /// Returns true if nobody holds it together with others, nor enters so.
+    #[inline(always)]
+    pub fn is_closed(&self) -> bool {
+        self.way == CLOSED
+    }
+
+    /// Returns true if threads enter together.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.way == 0
+    }
+
+    /// Closes it if it is open: from now on nobody enters together with others. Costs some ten microseconds.
+    #[cold]
+    pub fn close(&mut self) {
+        if self.is_open() {
+            self.way = CLOSED | CLOSING;
+            self.lock.state.fetch_or(self.way, Ordering::Relaxed);
+            barrier::heavy(Scope::Machine);
+        }
+    }
+
+    /// Looks whether those that had entered before it was closed have left, at the marks of all processes that
+    /// use the lock. Returns true if they have.
+    pub fn have_left(&mut self, marks: &mut dyn Iterator<Item = &SharedMarks>) -> bool {
+        if self.way & CLOSING != 0 {
+            for marks in marks {
+                if marks.is_anybody_inside() {
+                    return false;
+                }
+            }
+            self.way = CLOSED;
+        }
+        self.is_closed()
+    }
+
+    /// Lets threads enter together again, when this is dropped.
+    pub fn open(&mut self) {
+        self.way = 0;
+    }
+
+    /// Gives it back. Returns true if a thread has waited meanwhile.
+    #[inline(always)]
+    pub fn leave(self) -> bool {
+        std::mem::ManuallyDrop::new(self).release()
+    }
+
+    #[inline(always)]
+    fn release(&self) -> bool {
+        // Release: pairs with the Acquires of the next holder and of those that enter. An exchange, for the
+        // sake of those that sleep.
+        let before = self.lock.state.swap(self.way, Ordering::SeqCst);
+        self.lock.event.wake(Scope::Machine);
+        before & WAITED != 0
+    }
+}
+
+impl Drop for Alone<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.release();
+    }
+}
