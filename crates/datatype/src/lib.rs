@@ -35,4 +35,4 @@ pub use cursor::{Cursor, Run, Runs};
 pub use datatype::{Contents, Datatype, TypeRef};
 pub use error::TypeError;
 pub use predefined::{all_predefined, integer_bytes, plain_bytes, predefined, types};
-pub use reduce::{Kernel, Op, OperatorTable, ReduceError, kernel, reduce, supports};
+pub use reduce::{Kernel, Op, OperatorTable, ReduceError, kernel, reduce, sum_of_integers, supports};

@@ -107,11 +107,12 @@ fn table(settings: &Settings, domain: &Domain) -> String {
     let _ = writeln!(
         out,
         "  communicators whose self messages were sharded {}, pinned {}; channels whose messages were spread {}, \
-         VNIs that took theirs back {}",
+         VNIs that took theirs back {}; accumulate locks closed or opened {}",
         totals.events(CountedEvent::SelfMessagesSharded),
         totals.events(CountedEvent::SelfMessagesPinned),
         totals.events(CountedEvent::ChannelSpread),
         totals.events(CountedEvent::VniGathered),
+        totals.events(CountedEvent::AccumulateLockChanged),
     );
     let fabric = domain.fabric();
     if fabric.spans_machines() {

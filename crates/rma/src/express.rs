@@ -8,8 +8,8 @@
 use crate::object::WinRef;
 use heddle_message::buffer::{can_hold_data, is_countable};
 use heddle_model::Refusal;
-use heddle_window::Window;
 use heddle_window::atomics::{PlainOperation, Width};
+use heddle_window::{ChangeKind, Means, Target, Window};
 
 /// The result of the express path.
 type Express = Result<(), Refusal>;
@@ -123,22 +123,23 @@ impl PlainIntegers {
     /// `MPI_Fetch_and_op` with `MPI_SUM` or `MPI_REPLACE`.
     ///
     /// # Errors
-    /// A refusal; then it has done nothing.
+    /// A refusal; then it has done nothing. One that is `Busy` says that it may succeed
+    /// [in turn](Self::fetch_and_op_in_turn).
     ///
     /// # Safety
     /// The memory that the arguments describe is valid, if they are valid at all.
     #[inline(always)]
     pub unsafe fn fetch_and_op(self, op: usize, origin: *const u8, result: *mut u8) -> Express {
         let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
-        self.within(
+        self.change_one(
             [origin, result],
             #[inline(always)]
-            // SAFETY: the caller vouches for the origin and the result, `within` for the target.
-            |far, width| unsafe { operation.fetch(width, far, origin, result) },
+            // SAFETY: the caller vouches for the origin and the result, `change_one` for the target.
+            |far, width| unsafe { operation.fetch(Means::Atomics, width, far, origin, result) },
         )
     }
 
-    /// `MPI_Accumulate` with `MPI_SUM` or `MPI_REPLACE`, of as many operands of the same datatype.
+    /// `MPI_Accumulate` with `MPI_SUM` or `MPI_REPLACE`, of one operand of the same datatype.
     ///
     /// # Errors
     /// A refusal; then it has done nothing.
@@ -148,11 +149,14 @@ impl PlainIntegers {
     #[inline(always)]
     pub unsafe fn accumulate(self, op: usize, origin: *const u8) -> Express {
         let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
-        self.within(
+        if self.count != 1 {
+            return Err(Refusal::Busy);
+        }
+        self.change_one(
             [origin, origin],
             #[inline(always)]
-            // SAFETY: the caller vouches for the origin, `within` for the target.
-            |far, width| unsafe { operation.apply(width, far, origin, self.count as usize) },
+            // SAFETY: the caller vouches for the origin, `change_one` for the target.
+            |far, width| unsafe { operation.apply(Means::Atomics, width, far, origin, 1) },
         )
     }
 
@@ -168,18 +172,120 @@ impl PlainIntegers {
         if !can_hold_data(expected) {
             return Err(Refusal::Unfit);
         }
-        self.within(
+        self.change_one(
             [value, result],
             #[inline(always)]
-            // SAFETY: the caller vouches for its three integers, `within` for the target.
-            |far, width| unsafe { width.compare_and_swap(far, expected, value, result) },
+            // SAFETY: the caller vouches for its three integers, `change_one` for the target.
+            |far, width| unsafe { width.compare_and_swap(Means::Atomics, far, expected, value, result) },
         )
     }
 
-    /// Passes the address of the integers and their width to `operate`, if they are aligned and all processes
-    /// map them. `here` are addresses of the program's.
+    /// Does what [`fetch_and_op`](Self::fetch_and_op) does, also where the target's lock is closed.
+    ///
+    /// # Errors
+    /// The same.
+    ///
+    /// # Safety
+    /// The same.
     #[inline(always)]
-    fn within(self, here: [*const u8; 2], operate: impl FnOnce(*mut u8, Width)) -> Express {
+    pub unsafe fn fetch_and_op_in_turn(self, op: usize, origin: *const u8, result: *mut u8) -> Express {
+        let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
+        self.change([origin, result], operation.kind(true), |means, far, width| {
+            // SAFETY: the caller vouches for the origin and the result, `change` for the target.
+            unsafe { operation.fetch(means, width, far, origin, result) }
+        })
+    }
+
+    /// Does what [`accumulate`](Self::accumulate) does, also with several operands, and where the target's
+    /// lock is closed.
+    ///
+    /// # Errors
+    /// The same.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(always)]
+    pub unsafe fn accumulate_in_turn(self, op: usize, origin: *const u8) -> Express {
+        let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
+        self.change([origin, origin], operation.kind(false), |means, far, width| {
+            // SAFETY: the caller vouches for the origin, `change` for the target.
+            unsafe { operation.apply(means, width, far, origin, self.count as usize) }
+        })
+    }
+
+    /// Does what [`compare_and_swap`](Self::compare_and_swap) does, also where the target's lock is closed.
+    ///
+    /// # Errors
+    /// The same.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(always)]
+    pub unsafe fn compare_and_swap_in_turn(
+        self,
+        value: *const u8,
+        expected: *const u8,
+        result: *mut u8,
+    ) -> Express {
+        if !can_hold_data(expected) {
+            return Err(Refusal::Unfit);
+        }
+        self.change([value, result], ChangeKind::Computed, |means, far, width| {
+            // SAFETY: the caller vouches for its three integers, `change` for the target.
+            unsafe { width.compare_and_swap(means, far, expected, value, result) }
+        })
+    }
+
+    /// Passes the address of one integer and its width to `change`, which changes it by a processor atomic. To
+    /// do so it takes no more than a mark that the thread has already.
+    #[inline(always)]
+    fn change_one(self, here: [*const u8; 2], change: impl Fn(*mut u8, Width)) -> Express {
+        self.within(
+            here,
+            #[inline(always)]
+            |_, target, far, width| {
+                let is_changed = target.change_one(
+                    #[inline(always)]
+                    || change(far, width),
+                );
+                if is_changed { Ok(()) } else { Err(Refusal::Busy) }
+            },
+        )
+    }
+
+    /// Passes the address of the integers and their width to `change`, if nobody has to be waited for.
+    #[inline(always)]
+    fn change(
+        self,
+        here: [*const u8; 2],
+        kind: ChangeKind,
+        change: impl FnOnce(Means, *mut u8, Width),
+    ) -> Express {
+        self.within(
+            here,
+            #[inline(always)]
+            |window, target, far, width| {
+                let elements = self.count as usize;
+                let is_changed = window.change_at_once(
+                    target,
+                    kind,
+                    (elements, elements * width.bytes()),
+                    #[inline(always)]
+                    |means| change(means, far, width),
+                );
+                if is_changed { Ok(()) } else { Err(Refusal::Unfit) }
+            },
+        )
+    }
+
+    /// Passes the address of the integers and their width to `operate`, if they are aligned and mapped. `here`
+    /// are addresses of the program's.
+    #[inline(always)]
+    fn within(
+        self,
+        here: [*const u8; 2],
+        operate: impl FnOnce(&Window, &Target, *mut u8, Width) -> Express,
+    ) -> Express {
         let width = Width::of(self.datatype).ok_or(Refusal::Unfit)?;
         let counts = self.count != 0 && is_countable(self.count);
         if !counts || !can_hold_data(here[0]) || !can_hold_data(here[1]) {
@@ -190,13 +296,9 @@ impl PlainIntegers {
             #[inline(always)]
             |window| {
                 let target = window.peek(self.rank).ok_or(Refusal::Unfit)?;
-                let far =
-                    target.at_once(self.disp, self.count as usize * width.bytes()).ok_or(Refusal::Unfit)?;
-                if !target.takes_atomics() || !width.is_aligned(far) {
-                    return Err(Refusal::Unfit);
-                }
-                operate(far, width);
-                Ok(())
+                let len = self.count as usize * width.bytes();
+                let far = target.at_once(self.disp, len).ok_or(Refusal::Unfit)?;
+                if width.is_aligned(far) { operate(window, target, far, width) } else { Err(Refusal::Unfit) }
             },
         )
     }

@@ -45,7 +45,8 @@ impl Number {
             if let Some(alone) = self.lock.try_alone() {
                 return alone;
             }
-            let ticket = self.lock.prepare();
+            self.lock.say_waiting();
+            let ticket = self.lock.event().prepare();
             if let Some(alone) = self.lock.try_alone() {
                 return alone;
             }
@@ -56,6 +57,9 @@ impl Number {
     /// Adds one as a thread of a process, whichever way is right.
     fn add(&self, process: usize) {
         loop {
+            if let Some(_together) = self.marks[process].enter_by_own_mark(&self.lock) {
+                return self.add_by_atomics();
+            }
             if let Some(_together) = self.marks[process].enter(&self.lock) {
                 return self.add_by_atomics();
             }

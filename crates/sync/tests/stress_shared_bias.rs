@@ -34,7 +34,8 @@ impl Number {
             if let Some(alone) = self.lock.try_alone() {
                 return alone;
             }
-            let ticket = self.lock.prepare();
+            self.lock.say_waiting();
+            let ticket = self.lock.event().prepare();
             if let Some(alone) = self.lock.try_alone() {
                 return alone;
             }
@@ -45,6 +46,10 @@ impl Number {
 
     fn add(&self, process: usize) {
         loop {
+            if let Some(_together) = self.marks[process].enter_by_own_mark(&self.lock) {
+                self.value.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
             if let Some(_together) = self.marks[process].enter(&self.lock) {
                 self.value.fetch_add(1, Ordering::Relaxed);
                 return;

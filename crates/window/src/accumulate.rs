@@ -5,23 +5,23 @@
 //!
 //! | element | how |
 //! |---|---|
-//! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map, in a window without a granularity | processor atomics; an exchange where the processor has no such operation; stores where several are replaced |
-//! | every other one | in the target's accumulate lock |
+//! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map | as the window's [granularity](crate::Window::granularity) says. 0: processor atomics while the target's accumulate lock is open, else by its holder. 1 to 8: processor atomics. From 9 on: by its holder |
+//! | every other one | by the lock's holder |
 //!
-//! In mapped memory the lock is held for as many bytes at a time as the window's
-//! [granularity](crate::Window::granularity) says. In memory that is not mapped, also by the target itself:
-//! the lock's holder reads, computes and writes by single copies. On another machine a thread of the library
-//! changes the elements, in the same ways. Nothing waits for the target's program. Those of one thread keep
-//! their order: on one machine they are done when the function returns, and messages to another one stay in
-//! order.
+//! Processor atomics are an exchange where there is no such operation, and stores where several elements are
+//! replaced. In mapped memory the lock is held for 32 KiB at a time, or as many bytes as the granularity says.
+//! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by
+//! single copies. On another machine a thread of the library changes the elements, in the same ways. Nothing
+//! waits for the target's program. Those of one thread keep their order: on one machine they are done when the
+//! function returns, and messages to another one stay in order.
 
+use crate::accumulate_lock::ChangeKind;
 use crate::answers::Answers;
-use crate::atomics::{self, can_be_atomic};
+use crate::atomics;
 use crate::far::Far;
-use crate::operator::{Accumulate, combine, unaligned};
+use crate::operator::{Accumulate, combine, swap_alone, unaligned};
 use crate::place::{Memory, Place, check_fit, with_bytes};
-use crate::remote::Remote;
-use crate::window::LARGEST_ATOMIC;
+use crate::turns::{Means, Turns};
 use heddle_datatype::{Op, OperatorTable};
 use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::error::{Error, Result};
@@ -87,64 +87,42 @@ impl Place<'_> {
         }
         match self.memory {
             Memory::Mapped(base) if accumulate.element.is_contiguous() => {
-                self.apply_in_place(base, accumulate, len, stream)
+                self.apply_in_place(base, accumulate, len, stream);
+                Ok(())
             }
             _ => self.in_accumulate_lock(|| self.apply_locked(accumulate, len, stream)),
         }
     }
 
     /// Combines `len` bytes where they are.
-    fn apply_in_place(
-        &self,
-        base: *mut u8,
-        accumulate: &Accumulate,
-        len: usize,
-        stream: Stream,
-    ) -> Result<()> {
-        let size = accumulate.atomic_size();
-        let takes_atomics = self.target.takes_atomics();
+    fn apply_in_place(&self, base: *mut u8, accumulate: &Accumulate, len: usize, stream: Stream) {
+        let (size, operation) = (accumulate.atomic_size(), &accumulate.operation);
+        let kind = operation.kind(!stream.results.is_null());
+        let element = accumulate.element.size() as usize;
+        let mut turns = Turns::new(self.window, self.target, kind, (element, size));
         let mut at = 0;
         for run in self.datatype().runs(self.count(), 0) {
-            let run_len = run.len.min(len - at);
-            let target = base.wrapping_offset(run.offset as isize);
-            let advance = |pointer: *mut u8, by: usize| {
-                if pointer.is_null() { pointer } else { pointer.wrapping_add(by) }
-            };
-            let operands = |by| advance(stream.operands.cast_mut(), at + by).cast_const();
-            let results = |by| advance(stream.results, at + by);
-            if takes_atomics && can_be_atomic(size, target) {
-                let operation = &accumulate.operation;
-                // SAFETY: the run lies in the target's memory, and the streams are as long as the data.
-                unsafe {
-                    atomics::accumulate(operation, size, target, operands(0), results(0), run_len / size);
-                };
-            } else {
-                let chunk = self.bytes_at_a_time(accumulate);
-                for start in (0..run_len).step_by(chunk) {
-                    let chunk = chunk.min(run_len - start);
-                    let target = target.wrapping_add(start);
-                    self.in_accumulate_lock(|| {
-                        // SAFETY: the run lies in the target's memory, and the streams are as long as the
-                        // data.
-                        unsafe { unaligned(accumulate, target, operands(start), results(start), chunk) };
-                        Ok(())
-                    })?;
+            let end = at + run.len.min(len - at);
+            let mut target = base.wrapping_offset(run.offset as isize);
+            while at < end {
+                let (means, part) = turns.next(target, end - at);
+                let advance =
+                    |pointer: *mut u8| if pointer.is_null() { pointer } else { pointer.wrapping_add(at) };
+                let operands = advance(stream.operands.cast_mut()).cast_const();
+                let results = advance(stream.results);
+                match means {
+                    // SAFETY: the part lies in the target's memory, and the streams are as long as the data.
+                    Means::Atomics => unsafe {
+                        atomics::accumulate(operation, size, target, operands, results, part / size);
+                    },
+                    // SAFETY: the same.
+                    Means::Any => unsafe { unaligned(accumulate, target, operands, results, part) },
                 }
+                (at, target) = (at + part, target.wrapping_add(part));
             }
-            at += run_len;
             if at == len {
                 break;
             }
-        }
-        Ok(())
-    }
-
-    /// How many bytes of whole elements the accumulate lock is held for.
-    fn bytes_at_a_time(&self, accumulate: &Accumulate) -> usize {
-        let element = accumulate.element.size() as usize;
-        match self.window.granularity() {
-            0..=LARGEST_ATOMIC => isize::MAX as usize,
-            bytes => bytes.next_multiple_of(element),
         }
     }
 
@@ -186,12 +164,15 @@ impl Place<'_> {
             let message = "MPI_Compare_and_swap works on C integer, Fortran integer, logical, multi-language and byte types";
             return Err(Error::new(mpi::MPI_ERR_TYPE, message));
         }
-        if let Memory::Mapped(target) = self.memory
-            && self.target.takes_atomics()
-            && can_be_atomic(size, target)
-        {
-            // SAFETY: the element lies in the target's memory; the caller vouches for the others.
-            unsafe { atomics::compare_and_swap(size, target, expected, value, result) };
+        if let Memory::Mapped(target) = self.memory {
+            let mut turns = Turns::new(self.window, self.target, ChangeKind::Computed, (size, size));
+            let (means, _) = turns.next(target, size);
+            match means {
+                // SAFETY: the element lies in the target's memory; the caller vouches for the others.
+                Means::Atomics => unsafe { atomics::compare_and_swap(size, target, expected, value, result) },
+                // SAFETY: the same.
+                Means::Any => unsafe { swap_alone(size, target, (expected, value), result) },
+            }
             return Ok(());
         }
         if let (Memory::Remote(address), Some(far)) = (self.memory, self.window.remote().far(self.rank)) {
@@ -217,8 +198,8 @@ impl Place<'_> {
 
     /// Runs `change` while no other thread and no other process is inside of the target's accumulate lock.
     fn in_accumulate_lock(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
-        let remote = self.window.remote();
-        remote.in_lock(self.rank, remote.geometry().accumulate_lock(), change)
+        let _alone = self.window.take_alone(self.target);
+        change()
     }
 
     /// Combines `len` bytes of operands with the data at `address` of a process on another machine.

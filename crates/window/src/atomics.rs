@@ -1,5 +1,8 @@
 //! Accumulates of elements of 1, 2, 4 and 8 bytes by processor atomics.
 
+use crate::accumulate_lock::ChangeKind;
+use crate::operator::swap_alone;
+use crate::turns::Means;
 use heddle_datatype::{Kernel, Op};
 use heddle_platform::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -12,10 +15,22 @@ pub(crate) struct Operation {
     pub(crate) kernel: Kernel,
 }
 
+impl Operation {
+    /// How it changes elements, with results or without.
+    pub(crate) fn kind(&self, has_results: bool) -> ChangeKind {
+        match self.op {
+            Op::NoOp => ChangeKind::Moved,
+            Op::Replace if !has_results => ChangeKind::Moved,
+            _ => ChangeKind::Computed,
+        }
+    }
+}
+
 /// An unsigned integer with its atomic.
 trait Element: Copy {
     type Cell;
 
+    fn wrapping_add(self, value: Self) -> Self;
     fn load(cell: &Self::Cell) -> Self;
     fn store(cell: &Self::Cell, value: Self);
     fn swap(cell: &Self::Cell, value: Self) -> Self;
@@ -33,6 +48,10 @@ macro_rules! elements {
         $(impl Element for $integer {
             type Cell = $cell;
 
+            #[inline(always)]
+            fn wrapping_add(self, value: $integer) -> $integer {
+                <$integer>::wrapping_add(self, value)
+            }
             #[inline(always)]
             fn load(cell: &$cell) -> $integer {
                 cell.load(Ordering::SeqCst)
@@ -252,21 +271,24 @@ impl Width {
     /// Stores `value` in the target if that holds `expected`; `result` receives the value before.
     ///
     /// # Safety
-    /// All four are valid; the target is aligned, and all processes access it as an atomic.
+    /// All four are valid; the target is aligned, and others access it as an atomic at most, or not at all if
+    /// [any means](Means) will do.
     #[inline(always)]
     pub unsafe fn compare_and_swap(
         self,
+        means: Means,
         target: *mut u8,
         expected: *const u8,
         value: *const u8,
         result: *mut u8,
     ) {
-        if self.0 == 8 {
+        match (means, self.0) {
             // SAFETY: the caller's promise; the elements have 8 bytes.
-            unsafe { exchange::<u64>(target, expected, value, result) }
-        } else {
+            (Means::Atomics, 8) => unsafe { exchange::<u64>(target, expected, value, result) },
             // SAFETY: the caller's promise; the elements have 4 bytes.
-            unsafe { exchange::<u32>(target, expected, value, result) }
+            (Means::Atomics, _) => unsafe { exchange::<u32>(target, expected, value, result) },
+            // SAFETY: the caller's promise.
+            (Means::Any, size) => unsafe { swap_alone(size, target, (expected, value), result) },
         }
     }
 }
@@ -291,48 +313,74 @@ impl PlainOperation {
         }
     }
 
+    /// How it changes integers, with results or without.
+    #[inline(always)]
+    pub fn kind(self, has_results: bool) -> ChangeKind {
+        match self {
+            PlainOperation::Replace if !has_results => ChangeKind::Moved,
+            PlainOperation::Add | PlainOperation::Replace => ChangeKind::Computed,
+        }
+    }
+
     /// Applies it to one integer; `result` receives the value before.
     ///
     /// # Safety
-    /// Integers are valid at all addresses; that of the target is aligned, and all processes access it as an
-    /// atomic.
+    /// Integers are valid at all addresses; that of the target is aligned, and others access it as an atomic
+    /// at most, or not at all if [any means](Means) will do.
     #[inline(always)]
-    pub unsafe fn fetch(self, width: Width, target: *mut u8, operand: *const u8, result: *mut u8) {
+    pub unsafe fn fetch(
+        self,
+        means: Means,
+        width: Width,
+        target: *mut u8,
+        operand: *const u8,
+        result: *mut u8,
+    ) {
         if width.0 == 8 {
             // SAFETY: the caller's promise; the integers have 8 bytes.
-            unsafe { self.fetch_one::<u64>(target, operand, result) }
+            unsafe { self.fetch_one::<u64>(means, target, operand, result) }
         } else {
             // SAFETY: the caller's promise; the integers have 4 bytes.
-            unsafe { self.fetch_one::<u32>(target, operand, result) }
+            unsafe { self.fetch_one::<u32>(means, target, operand, result) }
         }
     }
 
     /// Applies it to `count` integers.
     ///
     /// # Safety
-    /// So many integers are valid at both addresses; those of the target are aligned, and all processes
-    /// access them as atomics.
+    /// So many integers are valid at both addresses; those of the target are aligned, and others access them
+    /// as atomics at most, or not at all if [any means](Means) will do.
     #[inline(always)]
-    pub unsafe fn apply(self, width: Width, target: *mut u8, operands: *const u8, count: usize) {
+    pub unsafe fn apply(
+        self,
+        means: Means,
+        width: Width,
+        target: *mut u8,
+        operands: *const u8,
+        count: usize,
+    ) {
         if width.0 == 8 {
             // SAFETY: the caller's promise; the integers have 8 bytes.
-            unsafe { self.apply_to::<u64>(target, operands, count) }
+            unsafe { self.apply_to::<u64>(means, target, operands, count) }
         } else {
             // SAFETY: the caller's promise; the integers have 4 bytes.
-            unsafe { self.apply_to::<u32>(target, operands, count) }
+            unsafe { self.apply_to::<u32>(means, target, operands, count) }
         }
     }
 
     /// # Safety
     /// The same as for [`apply`](Self::apply).
     #[inline(always)]
-    unsafe fn apply_to<E: Element>(self, target: *mut u8, operands: *const u8, count: usize) {
-        if count == 1 {
+    unsafe fn apply_to<E: Element>(self, means: Means, target: *mut u8, operands: *const u8, count: usize) {
+        match means {
             // SAFETY: the caller's promise.
-            unsafe { self.once::<E>(target.cast(), operands) };
-        } else {
+            Means::Atomics if count == 1 => unsafe {
+                self.once::<E>(target.cast(), operands);
+            },
             // SAFETY: the caller's promise.
-            unsafe { self.apply_each::<E>(target, operands, count) }
+            Means::Atomics => unsafe { self.apply_each::<E>(target, operands, count) },
+            // SAFETY: the caller's promise.
+            Means::Any => unsafe { self.apply_alone::<E>(target, operands, count) },
         }
     }
 
@@ -351,12 +399,37 @@ impl PlainOperation {
         }
     }
 
+    /// By vector instructions.
+    ///
     /// # Safety
-    /// Integers are valid at all addresses, and that of the target is aligned.
-    #[inline(always)]
-    unsafe fn fetch_one<E: Element>(self, target: *mut u8, operand: *const u8, result: *mut u8) {
+    /// So many integers are valid at both addresses, and nobody else accesses those of the target.
+    #[inline]
+    unsafe fn apply_alone<E: Element>(self, target: *mut u8, operands: *const u8, count: usize) {
+        if self == PlainOperation::Replace {
+            // SAFETY: the caller's promise.
+            return unsafe { target.copy_from(operands, count * size_of::<E>()) };
+        }
+        let sum = heddle_datatype::sum_of_integers(size_of::<E>());
         // SAFETY: the caller's promise.
-        let before = unsafe { self.once::<E>(target.cast(), operand) };
+        unsafe { sum(operands, target, count) };
+    }
+
+    /// # Safety
+    /// The same as for [`fetch`](Self::fetch).
+    #[inline(always)]
+    unsafe fn fetch_one<E: Element>(
+        self,
+        means: Means,
+        target: *mut u8,
+        operand: *const u8,
+        result: *mut u8,
+    ) {
+        let before = match means {
+            // SAFETY: the caller's promise.
+            Means::Atomics => unsafe { self.once::<E>(target.cast(), operand) },
+            // SAFETY: the caller's promise.
+            Means::Any => unsafe { self.once_alone::<E>(target.cast(), operand) },
+        };
         // SAFETY: the caller's promise.
         unsafe { result.cast::<E>().write_unaligned(before) };
     }
@@ -373,5 +446,22 @@ impl PlainOperation {
             PlainOperation::Add => E::add(cell, operand),
             PlainOperation::Replace => E::swap(cell, operand),
         }
+    }
+
+    /// # Safety
+    /// Integers are valid at both addresses; that of the target is aligned, and nobody else accesses it.
+    #[inline(always)]
+    unsafe fn once_alone<E: Element>(self, target: *mut E, operand: *const u8) -> E {
+        // SAFETY: the caller's promise.
+        let before = unsafe { target.read() };
+        // SAFETY: the caller's promise.
+        let operand = unsafe { operand.cast::<E>().read_unaligned() };
+        let now = match self {
+            PlainOperation::Add => before.wrapping_add(operand),
+            PlainOperation::Replace => operand,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { target.write(now) };
+        before
     }
 }

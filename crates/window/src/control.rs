@@ -4,11 +4,12 @@
 //! [`Event`]. Each word of a lock has an event, so that a thread which changes a word wakes nobody else. A
 //! parked thread hears no messages, so it wakes up every millisecond to make progress.
 
-use crate::geometry::{Geometry, LINE, WORD, WordAt};
+use crate::accumulate_lock::AccumulateLock;
+use crate::geometry::{ACCUMULATE_LOCK, Geometry, LINE, MARKS, WORD, WordAt};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::hint::spin_loop;
-use heddle_sync::{Event, Scope};
+use heddle_sync::{Event, Scope, SharedMarks};
 use heddle_transport::SharedMemory;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,6 +95,34 @@ impl Control {
         let event = address.cast::<Event>();
         // SAFETY: inside of the mapping, aligned, zero at first, and every process uses it as an event.
         unsafe { &*event }
+    }
+
+    /// The accumulate lock of the process.
+    #[inline(always)]
+    pub(crate) fn accumulate_lock(&self) -> &AccumulateLock {
+        // SAFETY: the offset is inside of the block, which `new` has checked the length of.
+        let address = unsafe { self.base.add(ACCUMULATE_LOCK) };
+        #[expect(
+            clippy::cast_ptr_alignment,
+            reason = "a mapping begins on a page, and the offset is a multiple"
+        )]
+        let lock = address.cast::<AccumulateLock>();
+        // SAFETY: inside of the mapping, aligned, zero at first, and every process uses it as this lock.
+        unsafe { &*lock }
+    }
+
+    /// Where threads of the process say that they change elements by processor atomics.
+    #[inline(always)]
+    pub(crate) fn marks(&self) -> &SharedMarks {
+        // SAFETY: the offset is inside of the block, which `new` has checked the length of.
+        let address = unsafe { self.base.add(MARKS) };
+        #[expect(
+            clippy::cast_ptr_alignment,
+            reason = "a mapping begins on a page, and the offset is a multiple"
+        )]
+        let marks = address.cast::<SharedMarks>();
+        // SAFETY: inside of the mapping, aligned, zero at first, and every process uses them as marks.
+        unsafe { &*marks }
     }
 
     /// The words of the window thread.

@@ -4,6 +4,7 @@
 //! ```text
 //!  head        one cache line: the accumulate lock, the number of attached regions, the event of those that wait for another
 //!              word than a lock's
+//!  marks       where threads of this process say that they change elements of any target by processor atomics
 //!  posted      a word a process: how often that process has posted to this one
 //!  completed   a word a process: how often that process has completed an access to this one
 //!  locks       for each target, this process's words of the target's lock, and then an event for each of them
@@ -11,11 +12,17 @@
 //!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 
-use heddle_sync::Event;
+use crate::accumulate_lock::AccumulateLock;
+use heddle_sync::{Event, SharedMarks};
 
 pub(crate) const LINE: usize = 64;
 pub(crate) const WORD: usize = size_of::<u64>();
 pub(crate) const EVENT: usize = size_of::<Event>();
+
+/// Where the accumulate lock lies, and the marks.
+pub(crate) const ACCUMULATE_LOCK: usize = WORD;
+pub(crate) const MARKS: usize = align_of::<SharedMarks>();
+const _: () = assert!(ACCUMULATE_LOCK + size_of::<AccumulateLock>() + WORD <= LINE && LINE <= MARKS);
 
 /// The most regions that a process can attach to a window at one time.
 pub(crate) const REGIONS: usize = 4096;
@@ -37,6 +44,7 @@ pub(crate) struct Contents {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Geometry {
     pub(crate) contents: Contents,
+    posted: usize,
     completed: usize,
     locks: usize,
     /// Each lock has its cache lines to itself.
@@ -54,11 +62,12 @@ impl Geometry {
         let counters_len = (processes * WORD).next_multiple_of(LINE);
         let lock_events = (lock_words * WORD).next_multiple_of(LINE);
         let lock_len = lock_events + (lock_words * EVENT).next_multiple_of(LINE);
-        let completed = LINE + counters_len;
+        let posted = MARKS + size_of::<SharedMarks>();
+        let completed = posted + counters_len;
         let locks = completed + counters_len;
         let first_region = locks + processes * lock_len;
         let service = (first_region + regions * 2 * WORD).next_multiple_of(LINE);
-        Geometry { contents, completed, locks, lock_len, lock_events, regions: first_region, service }
+        Geometry { contents, posted, completed, locks, lock_len, lock_events, regions: first_region, service }
     }
 
     /// The length of a window block.
@@ -73,19 +82,14 @@ impl Geometry {
         fits(offset, WORD) && fits(event, EVENT)
     }
 
-    /// The accumulate lock of the process: 1 while a process is inside.
-    pub(crate) fn accumulate_lock(&self) -> WordAt {
-        WordAt::new(WORD)
-    }
-
     /// The number of entries of the table of regions that were ever used.
     pub(crate) fn regions_used(&self) -> WordAt {
-        WordAt::new(2 * WORD)
+        WordAt::new(ACCUMULATE_LOCK + size_of::<AccumulateLock>())
     }
 
     /// How often `process` has posted to this one.
     pub(crate) fn posted(&self, process: usize) -> WordAt {
-        WordAt::new(LINE + process * WORD)
+        WordAt::new(self.posted + process * WORD)
     }
 
     /// How often `process` has completed an access to this one.
@@ -149,14 +153,18 @@ mod tests {
     fn the_parts_of_a_block_do_not_overlap() {
         let three = Contents { processes: 3, lock_words: 5, regions: 2, private: false };
         let geometry = Geometry::new(three);
-        assert_eq!(geometry.completed(0).offset, 2 * 64);
-        assert_eq!([geometry.lock(0), geometry.lock(2)].map(|word| word.offset), [3 * 64, 7 * 64]);
-        assert_eq!(geometry.lock(2).of_lock(4).event, 7 * 64 + 64 + 4 * EVENT);
-        assert_eq!(geometry.region(0)[0].offset, 9 * 64);
-        assert_eq!(geometry.len(), 10 * 64);
+        let head = MARKS + size_of::<SharedMarks>();
+        assert_eq!(geometry.regions_used().offset % WORD, 0);
+        assert_eq!([geometry.posted(0), geometry.completed(0)].map(|word| word.offset), [head, head + 64]);
+        let locks = head + 2 * 64;
+        assert_eq!([geometry.lock(0), geometry.lock(2)].map(|word| word.offset), [locks, locks + 4 * 64]);
+        assert_eq!(geometry.lock(2).of_lock(4).event, locks + 5 * 64 + 4 * EVENT);
+        let regions = locks + 6 * 64;
+        assert_eq!(geometry.region(0)[0].offset, regions);
+        assert_eq!(geometry.len(), regions + 64);
         let private = Geometry::new(Contents { private: true, ..three });
-        assert_eq!((private.desk().offset, private.len()), (10 * 64, 12 * 64 + BOUNCE));
+        assert_eq!((private.desk().offset, private.len()), (regions + 64, regions + 3 * 64 + BOUNCE));
         let wide = Contents { processes: 9, lock_words: 9, regions: 0, private: false };
-        assert_eq!(Geometry::new(wide).len(), 64 + 2 * 128 + 9 * 192);
+        assert_eq!(Geometry::new(wide).len(), head + 2 * 128 + 9 * 192);
     }
 }

@@ -25,9 +25,11 @@
 //! | `runs.rs` | data in many runs, in memory that is not mapped |
 //! | `operator.rs` | a predefined operator on a predefined type |
 //! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
+//! | `turns.rs`, `accumulate_lock.rs` | which of the two, and leave to do so |
 //! | `answers.rs` | answers of other machines that a thread waits for |
 
 mod accumulate;
+mod accumulate_lock;
 mod active_target;
 mod adaptive_lock;
 mod algorithm;
@@ -55,12 +57,15 @@ mod run_list;
 mod runs;
 mod service;
 mod target;
+mod turns;
 mod window;
 
+pub use accumulate_lock::ChangeKind;
 pub use algorithm::{LockAlgorithm, LockChoice};
 pub use offer::{Draft, WindowOffer};
 pub use operator::Accumulate;
 pub use place::{Place, TargetLocation};
 pub use plan::Plan;
 pub use target::Target;
+pub use turns::Means;
 pub use window::Window;

@@ -112,9 +112,14 @@ impl Machine {
         self.control(self.rank)
     }
 
+    /// The blocks of all processes.
+    pub(crate) fn controls(&self) -> &[Control] {
+        &self.controls
+    }
+
     /// The block of a process of this machine.
     #[inline(always)]
-    fn control(&self, rank: usize) -> &Control {
+    pub(crate) fn control(&self, rank: usize) -> &Control {
         debug_assert!(
             self.domain.fabric().is_local(self.processes[rank] as usize),
             "rank {rank} of the window is on another machine"

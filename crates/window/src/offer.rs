@@ -9,6 +9,7 @@ use crate::memory::{allocate, allocate_untouched};
 use crate::plan::Plan;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
+use heddle_platform::barrier;
 use heddle_transport::{SharedMemory, SharedRange};
 
 /// A process's part of a window, as the others have to know it. It travels as bytes.
@@ -42,6 +43,8 @@ pub struct WindowOffer {
     lock: [u64; 7],
     /// How many bytes accumulates change at a time.
     granularity: u64,
+    /// 1 if accumulate locks that the process uses may be closed: others can make its threads pass a fence.
+    may_close: u64,
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
@@ -135,6 +138,11 @@ impl WindowOffer {
     /// How many bytes accumulates should change at a time.
     pub(crate) fn granularity(&self) -> usize {
         self.granularity as usize
+    }
+
+    /// Returns true if accumulate locks that the process uses may be closed.
+    pub(crate) fn may_close(&self) -> bool {
+        self.may_close != 0
     }
 
     /// The proposed algorithm.
@@ -271,6 +279,7 @@ impl Draft {
             shared: u64::from(self.is_alone || self.range.is_some()),
             number: self.number,
             machine: self.machine,
+            may_close: u64::from(barrier::is_asymmetric()),
             ..WindowOffer::default()
         }
     }

@@ -337,7 +337,10 @@ pub(crate) fn with_bytes<R>(buffer: &Buffer, use_bytes: impl FnOnce(&[u8]) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accumulate_lock::AccumulateLock;
+    use crate::target::Way;
     use heddle_datatype::{Form, types};
+    use heddle_sync::SharedMarks;
 
     fn location(count: i64, datatype: &Datatype) -> TargetLocation<'_> {
         TargetLocation { rank: 0, disp: 0, count, datatype }
@@ -357,7 +360,10 @@ mod tests {
 
     #[test]
     fn displacements_count_units_and_are_not_negative() {
-        let target = Target::new(std::ptr::null_mut(), 100, 8, true, 0, 0);
+        let (lock, marks) = (AccumulateLock::default(), SharedMarks::default());
+        let part = (std::ptr::null_mut(), 100, 8);
+        // SAFETY: lock and marks are dropped after it.
+        let target = unsafe { Target::new(part, Way::Atomics, (&lock, &marks), (0, 0)) };
         assert_eq!(offset_in(&target, 0, 3), Ok(24));
         assert_eq!(offset_in(&target, 0, -1).map_err(|e| e.code()), Err(mpi::MPI_ERR_DISP));
         assert_eq!(offset_in(&target, 0, 1 << 61).map_err(|e| e.code()), Err(mpi::MPI_ERR_RMA_RANGE));

@@ -1,6 +1,9 @@
 //! The part of one process: its memory, and whether this process may access it.
 
-use heddle_platform::atomic::{AtomicU32, Ordering};
+use crate::accumulate_lock::AccumulateLock;
+use heddle_platform::atomic::{AtomicI32, AtomicU32, Ordering};
+use heddle_sync::SharedMarks;
+use heddle_sync::shared_bias::Shared;
 
 /// The epochs in which this process may access a target; each is a bit.
 pub(crate) mod access {
@@ -23,6 +26,17 @@ pub(crate) mod access {
     pub(crate) const LOCKED: u32 = SHARED | EXCLUSIVE | ALL;
 }
 
+/// How elements of a target that the processor can change at once are changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By processor atomics while the accumulate lock is open, else by its holder.
+    Chosen,
+    /// The same, and nobody closes the lock.
+    Atomics,
+    /// By the holder of the accumulate lock.
+    Lock,
+}
+
 /// One process's part of a window, as this process sees it. The first words are those
 /// that every operation reads.
 #[repr(C, align(64))]
@@ -36,8 +50,13 @@ pub struct Target {
     disp_unit: u64,
     /// The kinds of [`access`] that this process has.
     access: AtomicU32,
-    /// True if accumulates use processor atomics.
-    takes_atomics: bool,
+    way: Way,
+    /// The accumulate lock. That of another machine's process is none: there is this process's own.
+    lock: *const AccumulateLock,
+    /// The marks of this process.
+    marks: *const SharedMarks,
+    /// Nanoseconds that this process has lost since the lock was open.
+    lost: AtomicI32,
     /// The process's rank in the job.
     process: u32,
     /// Where its memory lies in its own address space.
@@ -50,15 +69,16 @@ unsafe impl Send for Target {}
 unsafe impl Sync for Target {}
 
 impl Target {
-    pub(crate) fn new(
-        base: *mut u8,
-        size: u64,
-        disp_unit: u64,
-        takes_atomics: bool,
-        process: u32,
-        address: u64,
+    /// # Safety
+    /// The lock and the marks exist as long as the target.
+    pub(crate) unsafe fn new(
+        (base, size, disp_unit): (*mut u8, u64, u64),
+        way: Way,
+        (lock, marks): (&AccumulateLock, &SharedMarks),
+        (process, address): (u32, u64),
     ) -> Target {
-        Target { base, size, disp_unit, access: AtomicU32::new(0), takes_atomics, process, address }
+        let (access, lost) = (AtomicU32::new(0), AtomicI32::new(0));
+        Target { base, size, disp_unit, access, way, lock, marks, lost, process, address }
     }
 
     /// Where the memory begins in this process; null if it is not mapped here.
@@ -79,11 +99,50 @@ impl Target {
         self.disp_unit
     }
 
-    /// Returns true if accumulates use processor atomics: all processes of the window map the memory, and it
-    /// has no larger [granularity](crate::Window::granularity).
+    /// How elements are changed that the processor can change at once.
     #[inline(always)]
-    pub fn takes_atomics(&self) -> bool {
-        self.takes_atomics
+    pub(crate) fn way(&self) -> Way {
+        self.way
+    }
+
+    /// The accumulate lock of a process of this machine.
+    #[inline(always)]
+    pub(crate) fn accumulate_lock(&self) -> &AccumulateLock {
+        // SAFETY: by the promise to `new`.
+        unsafe { &*self.lock }
+    }
+
+    /// Lets the calling thread change elements by processor atomics, together with others, if the lock is
+    /// open.
+    pub(crate) fn enter(&self) -> Option<Shared<'_>> {
+        self.marks().enter(self.accumulate_lock().bias())
+    }
+
+    /// Lets a thread that has a mark do the same with one element. Returns false, having done nothing, if it
+    /// has none or has to take its turn.
+    #[inline(always)]
+    pub fn change_one(&self, change: impl Fn()) -> bool {
+        match self.way {
+            Way::Chosen => match self.marks().enter_by_own_mark(self.accumulate_lock().bias()) {
+                Some(_inside) => change(),
+                None => return false,
+            },
+            Way::Atomics => change(),
+            Way::Lock => return false,
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn marks(&self) -> &SharedMarks {
+        // SAFETY: by the promise to `new`.
+        unsafe { &*self.marks }
+    }
+
+    /// An accumulate by atomics would have been so many nanoseconds faster under the lock. Returns true if that
+    /// is to be closed now.
+    pub(crate) fn is_to_be_closed(&self, gain: i32) -> bool {
+        self.accumulate_lock().is_to_be_closed(&self.lost, gain)
     }
 
     /// The process's rank in the job.

@@ -9,7 +9,7 @@ use crate::offer::{Draft, WindowOffer};
 use crate::plan::Plan;
 use crate::processes::Processes;
 use crate::remote::Remote;
-use crate::target::Target;
+use crate::target::{Target, Way};
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::{AtomicBool, Ordering, fence};
@@ -61,6 +61,15 @@ impl Window {
         let own_control = control.clone();
         let mut machine = Machine::new(domain, (rank, processes.clone()), (control, memory), offers)?;
         let granularity = offers.first().map_or(0, WindowOffer::granularity);
+        let is_here = |process: u32| domain.fabric().is_local(process as usize);
+        let may_close =
+            offers.iter().zip(&processes).all(|(offer, process)| offer.may_close() || !is_here(*process));
+        let way_of = |offer: &WindowOffer| match granularity {
+            _ if !offer.is_shared() => Way::Lock,
+            0 if may_close => Way::Chosen,
+            0..=LARGEST_ATOMIC => Way::Atomics,
+            _ => Way::Lock,
+        };
         let mut targets = Vec::new();
         for (index, offer) in offers.iter().enumerate() {
             let base = match own_base {
@@ -70,10 +79,12 @@ impl Window {
             };
             let size = if dynamic { u64::MAX } else { offer.size };
             let (process, address) = (processes[index], offer.address());
-            let takes_atomics = offer.is_shared() && granularity <= LARGEST_ATOMIC;
-            targets.push(Target::new(base, size, offer.disp_unit, takes_atomics, process, address));
+            let lock = machine.controls()[index].accumulate_lock();
+            let words = (lock, machine.own().marks());
+            let part = (base, size, offer.disp_unit);
+            // SAFETY: the window keeps the blocks of its processes as long as the targets.
+            targets.push(unsafe { Target::new(part, way_of(offer), words, (process, address)) });
         }
-        let is_here = |process: u32| domain.fabric().is_local(process as usize);
         let far = if processes.iter().all(|process| is_here(*process)) {
             None
         } else {
@@ -87,7 +98,7 @@ impl Window {
                     base: own.base(),
                     size: own.size(),
                     dynamic,
-                    takes_atomics: own.takes_atomics(),
+                    way: own.way(),
                     counts,
                     exposed: None,
                 }

@@ -97,7 +97,29 @@ pub unsafe fn reduce(
     Ok(())
 }
 
+/// The kernel of an operator on an element type, with the widest vectors that the processor has.
+fn computing<T: Copy, O: Operator<T>>() -> Kernel {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        return by_avx2::<T, O>;
+    }
+    apply::<T, O>
+}
+
+/// `MPI_SUM` on integers of 8 bytes, or of 4.
+pub fn sum_of_integers(bytes: usize) -> Kernel {
+    if bytes == 8 { computing::<u64, Sum>() } else { computing::<u32, Sum>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn by_avx2<T: Copy, O: Operator<T>>(input: *const u8, inout: *mut u8, count: usize) {
+    // SAFETY: the kernel's caller vouches for the elements.
+    unsafe { apply::<T, O>(input, inout, count) };
+}
+
 /// One kernel: an operator on an element type.
+#[inline(always)]
 unsafe fn apply<T: Copy, O: Operator<T>>(input: *const u8, inout: *mut u8, count: usize) {
     if count == 0 {
         return;
@@ -153,8 +175,8 @@ fn select(op: Op, basic: &Basic) -> Option<Kernel> {
 macro_rules! by_kind {
     ($kind:expr, $operator:ident: $($name:ident $type:ty),* $(; if $available:expr => $($late:ident $late_type:ty),*)?) => {
         match $kind {
-            $(BasicKind::$name => Some(apply::<$type, $operator> as Kernel),)*
-            $($(BasicKind::$late if $available => Some(apply::<$late_type, $operator> as Kernel),)*)?
+            $(BasicKind::$name => Some(computing::<$type, $operator>()),)*
+            $($(BasicKind::$late if $available => Some(computing::<$late_type, $operator>()),)*)?
             _ => None,
         }
     };
@@ -197,11 +219,11 @@ where
 {
     type T<O> = element::Truth<O>;
     match kind {
-        BasicKind::I8 | BasicKind::U8 => Some(apply::<u8, T<O>>),
-        BasicKind::I16 | BasicKind::U16 => Some(apply::<u16, T<O>>),
-        BasicKind::I32 | BasicKind::U32 => Some(apply::<u32, T<O>>),
-        BasicKind::I64 | BasicKind::U64 => Some(apply::<u64, T<O>>),
-        BasicKind::I128 => Some(apply::<u128, T<O>>),
+        BasicKind::I8 | BasicKind::U8 => Some(computing::<u8, T<O>>()),
+        BasicKind::I16 | BasicKind::U16 => Some(computing::<u16, T<O>>()),
+        BasicKind::I32 | BasicKind::U32 => Some(computing::<u32, T<O>>()),
+        BasicKind::I64 | BasicKind::U64 => Some(computing::<u64, T<O>>()),
+        BasicKind::I128 => Some(computing::<u128, T<O>>()),
         _ => None,
     }
 }

@@ -104,8 +104,10 @@ pub enum CountedEvent {
     ChannelSpread,
     /// A VNI took its messages back for good, since a receive or a probe had to find all of them.
     VniGathered,
+    /// The accumulate lock of a target was closed or opened.
+    AccumulateLockChanged,
 }
 
 impl CountedEvent {
-    pub(super) const COUNT: usize = 20;
+    pub(super) const COUNT: usize = 21;
 }

@@ -102,6 +102,7 @@ impl Totals {
             CountedEvent::SelfMessagesPinned,
             CountedEvent::ChannelSpread,
             CountedEvent::VniGathered,
+            CountedEvent::AccumulateLockChanged,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();

@@ -16,7 +16,7 @@
 //! | `HELD` | a thread has it alone |
 //! | `CLOSED` | no thread enters together with others any more |
 //! | `CLOSING` | some that have entered so may still be inside |
-//! | `WAITED` | a thread has found it held |
+//! | `WAITED` | a thread waits to have it alone; a hint, which may be lost |
 //!
 //! **Exclusion.** One that enters writes its mark and then reads the state; one that closes writes the state
 //! and then reads the marks (Dekker's handshake; [`light_if_asymmetric`](barrier::light_if_asymmetric) and
@@ -29,7 +29,7 @@
 //! process needs marks of its own: a mark names a thread by what is unique in its process.
 
 use super::super::memory::padded::CachePadded;
-use super::super::waiting::event::{Event, EventTicket};
+use super::super::waiting::event::Event;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::{Scope, barrier, thread};
 
@@ -40,10 +40,6 @@ const WAITED: u32 = 1 << 3;
 
 /// Threads of a process that have marks of their own.
 const MARKS: usize = if cfg!(loom) { 1 } else { 16 };
-
-/// In a mark, beside its thread's identity: the thread is inside.
-const INSIDE: u64 = 1;
-const _: () = assert!(INSIDE < thread::ID_STEP);
 
 /// The lock; see the [module](self). It works only where [`barrier::is_asymmetric`] is true in every process
 /// that uses it.
@@ -62,57 +58,66 @@ pub struct SharedMarks {
     /// Which marks have a thread: a bit for each.
     taken: CachePadded<AtomicU64>,
     /// How many threads without a mark are inside.
-    others: AtomicU64,
-    marks: [CachePadded<AtomicU64>; MARKS],
+    others: AtomicU32,
+    marks: [CachePadded<Mark>; MARKS],
+}
+
+/// The mark of a thread.
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Mark {
+    /// Its identity, or 0. It stays: a mark goes from a thread that has ended to one that has its identity.
+    thread: AtomicU64,
+    /// 1 while it holds a lock together with others.
+    inside: AtomicU32,
 }
 
 impl SharedMarks {
     /// Enters a lock together with others, if it is open.
-    #[inline(always)]
+    #[inline]
     pub fn enter(&self, lock: &SharedBias) -> Option<Shared<'_>> {
         let me = thread::current_id();
-        let mark = &self.marks[first_of(me)];
-        if mark.load(Ordering::Relaxed) != me {
-            return self.enter_elsewhere(me, lock);
+        if let Some(mark) = self.mark_of(me) {
+            return Self::enter_by(mark, lock).map(|inside| Shared(Who::Marked { _inside: inside }));
         }
-        Self::enter_by(mark, me, lock)
+        self.others.fetch_add(1, Ordering::SeqCst);
+        barrier::after_locked();
+        let entered = Shared(Who::Other(&self.others));
+        // If it is dropped, the thread is not counted any more.
+        lock.is_open().then_some(entered)
+    }
+
+    /// Does the same for a thread that has a mark, which it got at its first [`enter`](Self::enter), where the
+    /// search for it begins. No other thread enters so.
+    #[inline(always)]
+    pub fn enter_by_own_mark(&self, lock: &SharedBias) -> Option<Inside<'_>> {
+        let me = thread::current_id();
+        let mark = &self.marks[first_of(me)];
+        if mark.thread.load(Ordering::Relaxed) == me { Self::enter_by(mark, lock) } else { None }
     }
 
     #[inline(always)]
-    fn enter_by<'a>(mark: &'a AtomicU64, me: u64, lock: &SharedBias) -> Option<Shared<'a>> {
-        mark.store(me | INSIDE, Ordering::Relaxed);
+    fn enter_by<'a>(mark: &'a Mark, lock: &SharedBias) -> Option<Inside<'a>> {
+        mark.inside.store(1, Ordering::Relaxed);
         barrier::light_if_asymmetric();
-        let entered = Shared { mark, outside: me };
+        let entered = Inside(&mark.inside);
         // If it is dropped, the mark is taken away.
         lock.is_open().then_some(entered)
     }
 
-    #[inline(never)]
-    fn enter_elsewhere(&self, me: u64, lock: &SharedBias) -> Option<Shared<'_>> {
-        if let Some(mark) = self.mark_of(me) {
-            return Self::enter_by(mark, me, lock);
-        }
-        self.others.fetch_add(1, Ordering::SeqCst);
-        barrier::after_locked();
-        let entered = Shared { mark: &self.others, outside: 0 };
-        lock.is_open().then_some(entered)
-    }
-
-    /// The thread's mark, which it may take now; `None` if others have all of them. A mark stays with an
-    /// identity: it goes from a thread that has ended to one that has its identity.
-    fn mark_of(&self, me: u64) -> Option<&AtomicU64> {
+    /// The thread's mark, which it may take now; `None` if others have all of them.
+    fn mark_of(&self, me: u64) -> Option<&Mark> {
         let first = first_of(me);
         (0..MARKS).map(|step| (first + step) % MARKS).find_map(|index| {
-            let mark = &self.marks[index];
-            let is_mine = |mark: u64| mark & !INSIDE == me;
-            let before = mark.load(Ordering::Relaxed);
-            if before != 0 {
-                return is_mine(before).then_some(&**mark);
+            let mark = &*self.marks[index];
+            let owner = mark.thread.load(Ordering::Relaxed);
+            if owner != 0 {
+                return (owner == me).then_some(mark);
             }
             // Before the first handshake of the mark, of which it is a part.
             self.taken.fetch_or(1 << index, Ordering::SeqCst);
-            let taken = mark.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed);
-            taken.is_ok().then_some(&**mark)
+            let taken = mark.thread.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed);
+            taken.is_ok().then_some(mark)
         })
     }
 
@@ -120,38 +125,49 @@ impl SharedMarks {
     fn is_anybody_inside(&self) -> bool {
         let mut taken = self.taken.load(Ordering::Acquire);
         // Acquire: pairs with the Releases of those that leave.
-        while taken != 0 && self.marks[taken.trailing_zeros() as usize].load(Ordering::Acquire) & INSIDE == 0 {
+        while taken != 0 && self.marks[taken.trailing_zeros() as usize].inside.load(Ordering::Acquire) == 0 {
             taken &= taken - 1;
         }
         taken != 0 || self.others.load(Ordering::Acquire) != 0
     }
 }
 
-/// Where the search for a thread's mark begins.
+/// Where the search for a thread's mark begins. Identities are addresses in the threads' stacks, which lie a
+/// page and some power of two apart as a rule.
 #[inline(always)]
 fn first_of(id: u64) -> usize {
-    // All digits of the identity affect the upper half of the product (Fibonacci hashing).
-    let hash = (id / thread::ID_STEP).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    hash as usize % MARKS
+    (id >> 12) as usize % MARKS
 }
 
 /// A lock that the thread holds together with others, until this is dropped.
 #[derive(Debug)]
-pub struct Shared<'a> {
-    mark: &'a AtomicU64,
-    /// What stands in the mark while the thread is outside; 0 if it is the count of those without one.
-    outside: u64,
+pub struct Shared<'a>(Who<'a>);
+
+#[derive(Debug)]
+enum Who<'a> {
+    Marked { _inside: Inside<'a> },
+    Other(&'a AtomicU32),
 }
 
 impl Drop for Shared<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Who::Other(count) = self.0 {
+            // Release: pairs with the Acquire in `is_anybody_inside`.
+            count.fetch_sub(1, Ordering::Release);
+        }
+    }
+}
+
+/// A lock that a thread with a mark holds together with others, until this is dropped.
+#[derive(Debug)]
+pub struct Inside<'a>(&'a AtomicU32);
+
+impl Drop for Inside<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        // Release: pairs with the Acquires in `is_anybody_inside`.
-        if self.outside == 0 {
-            self.mark.fetch_sub(1, Ordering::Release);
-        } else {
-            self.mark.store(self.outside, Ordering::Release);
-        }
+        // Release: pairs with the Acquire in `is_anybody_inside`.
+        self.0.store(0, Ordering::Release);
     }
 }
 
@@ -175,12 +191,22 @@ impl SharedBias {
         took.then(|| Alone { lock: self, way })
     }
 
-    /// Says that the caller waits to have it alone. Then it tries once more, and [sleeps](EventTicket::sleep)
-    /// or does not.
-    #[must_use = "try once more, then sleep"]
-    pub fn prepare(&self) -> EventTicket<'_> {
-        self.state.fetch_or(WAITED, Ordering::Relaxed);
-        self.event.prepare()
+    /// Where those sleep that wait to have it alone: [prepare](Event::prepare), try once more, then sleep or do
+    /// not.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Says that a thread waits to have it alone. Its holder learns of it if it still has it.
+    pub fn say_waiting(&self) {
+        if self.state.load(Ordering::Relaxed) & (HELD | WAITED) == HELD {
+            self.state.fetch_or(WAITED, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns true if a thread has it alone.
+    pub fn is_held(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & HELD != 0
     }
 }
 

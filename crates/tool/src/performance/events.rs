@@ -173,6 +173,13 @@ pub(super) fn variables() -> Vec<Performance> {
             |totals| totals.events(CountedEvent::VniGathered),
         ),
         variable(
+            "accumulate_locks_changed",
+            "how often the accumulate lock of a target was closed, so that its holder changes elements by vector instructions, or opened, so that many threads change them by processor atomics",
+            messages,
+            VariableClass::Counter,
+            |totals| totals.events(CountedEvent::AccumulateLockChanged),
+        ),
+        variable(
             "threads",
             "threads that have counted something and have not ended",
             threads,

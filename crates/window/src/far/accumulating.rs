@@ -1,13 +1,17 @@
 //! Accumulates at their target.
 
 use super::part::Part;
+use crate::accumulate_lock::ChangeKind;
 use crate::atomics::{self, can_be_atomic};
 use crate::control::{LONGEST_PARK, POLLS};
-use crate::operator::{Accumulate, unaligned};
+use crate::operator::{Accumulate, swap_alone, unaligned};
+use crate::target::Way;
+use crate::turns::Means;
 use heddle_datatype::{Op, OperatorTable, Run};
 use heddle_platform::Scope;
-use heddle_platform::atomic::Ordering;
 use heddle_platform::hint::spin_loop;
+use heddle_sync::SharedBias;
+use heddle_sync::shared_bias::Alone;
 
 impl Accumulate {
     /// An operator on elements of a predefined type, as another process names them.
@@ -63,23 +67,24 @@ impl Part {
         before: &mut [u8],
         len: usize,
     ) {
-        let size = accumulate.atomic_size();
+        let (size, operation) = (accumulate.atomic_size(), &accumulate.operation);
         let results = if before.is_empty() { std::ptr::null_mut() } else { before.as_mut_ptr() };
         let operands = operands.as_ptr();
-        if self.takes_atomics && can_be_atomic(size, to) {
+        let element = accumulate.element.size() as usize;
+        let kind = operation.kind(!results.is_null());
+        let change = |means| match means {
             // SAFETY: by the caller's promise.
-            unsafe {
-                atomics::accumulate(&accumulate.operation, size, to, operands, results, len / size);
-            };
-        } else if accumulate.element.is_contiguous() {
-            // SAFETY: by the caller's promise.
-            self.in_accumulate_lock(|| unsafe { unaligned(accumulate, to, operands, results, len) });
-        } else {
-            self.in_accumulate_lock(|| {
-                // SAFETY: by the caller's promise; one element with gaps.
-                unsafe { accumulate.one_with_gaps(to, operands, results) };
-            });
-        }
+            Means::Atomics => unsafe {
+                atomics::accumulate(operation, size, to, operands, results, len / size);
+            },
+            // SAFETY: the same.
+            Means::Any if accumulate.element.is_contiguous() => unsafe {
+                unaligned(accumulate, to, operands, results, len);
+            },
+            // SAFETY: the same; one element.
+            Means::Any => unsafe { accumulate.one_with_gaps(to, operands, results) },
+        };
+        self.in_turn(can_be_atomic(size, to), kind.gain(len / element), change);
     }
 
     /// Stores the second value in the element at `to` if that holds the first; `before` gets the element
@@ -94,41 +99,58 @@ impl Part {
         before: &mut [u8],
     ) {
         let (size, result) = (before.len(), before.as_mut_ptr());
-        if self.takes_atomics && can_be_atomic(size, to) {
+        let (expected, value) = (expected.as_ptr(), value.as_ptr());
+        let change = |means| match means {
             // SAFETY: by the caller's promise.
-            return unsafe {
-                atomics::compare_and_swap(size, to, expected.as_ptr(), value.as_ptr(), result);
-            };
-        }
-        self.in_accumulate_lock(|| {
-            // SAFETY: by the caller's promise.
-            unsafe { result.copy_from(to, size) };
-            if *before == *expected {
-                // SAFETY: by the caller's promise.
-                unsafe { to.copy_from(value.as_ptr(), size) };
-            }
-        });
+            Means::Atomics => unsafe { atomics::compare_and_swap(size, to, expected, value, result) },
+            // SAFETY: the same.
+            Means::Any => unsafe { swap_alone(size, to, (expected, value), result) },
+        };
+        self.in_turn(can_be_atomic(size, to), ChangeKind::Computed.gain(1), change);
     }
 
-    /// Runs `change` while no other thread and no process of this machine is in the accumulate lock. Those
-    /// hold it for copies alone, and wait for nothing that this thread does.
-    fn in_accumulate_lock(&self, change: impl FnOnce()) {
-        let lock = self.control.geometry().accumulate_lock();
-        let (word, event) = (self.control.word(lock), self.control.event(lock));
-        let mut polls = 0;
-        while word.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
-            polls += 1;
-            if polls < POLLS {
-                spin_loop();
+    /// Changes elements, in the same ways as the processes of this machine. It does not close the accumulate
+    /// lock, and opens it if closing it does not pay.
+    fn in_turn(&self, is_atomic: bool, gain: i32, change: impl FnOnce(Means)) {
+        let lock = self.control.accumulate_lock();
+        if is_atomic && self.way == Way::Atomics {
+            return change(Means::Atomics);
+        }
+        let is_shared = is_atomic && self.way == Way::Chosen;
+        loop {
+            if is_shared && let Some(_mark) = self.control.marks().enter(lock.bias()) {
+                return change(Means::Atomics);
+            }
+            let alone = take_alone(lock.bias());
+            if is_shared && alone.is_open() {
+                // It was opened meanwhile.
                 continue;
             }
-            let ticket = event.prepare();
-            if word.load(Ordering::SeqCst) != 0 {
-                ticket.sleep(Some(LONGEST_PARK), Scope::Machine);
-            }
+            let is_alone = !is_shared || alone.is_closed();
+            change(if is_alone { Means::Any } else { Means::Atomics });
+            lock.leave(alone, gain);
+            return;
         }
-        change();
-        word.store(0, Ordering::SeqCst);
-        event.wake(Scope::Machine);
+    }
+}
+
+/// Takes an accumulate lock alone. Those that have it wait for nothing that this thread does.
+fn take_alone(lock: &SharedBias) -> Alone<'_> {
+    let mut polls = 0;
+    loop {
+        if let Some(alone) = lock.try_alone() {
+            return alone;
+        }
+        lock.say_waiting();
+        polls += 1;
+        if polls < POLLS {
+            spin_loop();
+            continue;
+        }
+        let ticket = lock.event().prepare();
+        if let Some(alone) = lock.try_alone() {
+            return alone;
+        }
+        ticket.sleep(Some(LONGEST_PARK), Scope::Machine);
     }
 }

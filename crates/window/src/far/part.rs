@@ -6,6 +6,7 @@ use crate::attach::{Question, is_in_region, stretch_of, stretches};
 use crate::control::Control;
 use crate::geometry::WordAt;
 use crate::machine::change_word;
+use crate::target::Way;
 use heddle_platform::Scope;
 use heddle_platform::atomic::Ordering;
 use heddle_transport::Exposed;
@@ -23,8 +24,8 @@ pub(crate) struct Part {
     pub(crate) size: u64,
     /// True if the memory is what the program has attached.
     pub(crate) dynamic: bool,
-    /// True if accumulates of the processes of this machine use processor atomics.
-    pub(crate) takes_atomics: bool,
+    /// How the processes of this machine change elements that the processor can change at once.
+    pub(crate) way: Way,
     /// This process's own operations on the others.
     pub(crate) counts: Arc<Counts>,
     /// The memory, while others read and write it past the thread here.

@@ -27,20 +27,31 @@ fn combine(call: AccumulateArguments, result: Option<(&Datatype, &Buffer)>) -> R
     heddle_rma::accumulate(&win, call.op.0, origin, result, &far)
 }
 
+/// The elements at the target, if they are as those at the origin.
 #[inline(always)]
-pub(crate) fn express_accumulate(_: Attempt, call: AccumulateArguments) -> Express {
+fn equal_elements(call: &AccumulateArguments) -> std::result::Result<PlainIntegers, Refusal> {
     if call.origin_count != call.target_count || call.origin_datatype != call.target_datatype {
         return Err(Refusal::Unfit);
     }
-    let far = PlainIntegers {
+    Ok(PlainIntegers {
         rank: call.target_rank,
         disp: call.target_disp,
         count: call.origin_count,
         datatype: call.origin_datatype.0,
         win: call.win.0,
-    };
-    // SAFETY: the program promises that the operands are there.
-    unsafe { far.accumulate(call.op.0, call.origin_addr.cast()) }.map(Ok)
+    })
+}
+
+#[inline(always)]
+pub(crate) fn express_accumulate(attempt: Attempt, call: AccumulateArguments) -> Express {
+    let (far, op, origin) = (equal_elements(&call)?, call.op.0, call.origin_addr.cast());
+    match attempt {
+        // SAFETY: the program promises that the operands are there.
+        Attempt::Bias => unsafe { far.accumulate(op, origin) }.map(Ok),
+        // SAFETY: the same.
+        Attempt::Lock => unsafe { far.accumulate_in_turn(op, origin) }.map(Ok),
+        Attempt::Lane => Err(Refusal::Unfit),
+    }
 }
 
 pub(crate) fn accumulate(call: AccumulateArguments) -> Result<()> {
@@ -79,10 +90,16 @@ fn element(rank: c_int, disp: i64, datatype: DatatypeHandle, win: WinHandle) -> 
 }
 
 #[inline(always)]
-pub(crate) fn express_fetch_and_op(_: Attempt, call: FetchAndOpArguments) -> Express {
+pub(crate) fn express_fetch_and_op(attempt: Attempt, call: FetchAndOpArguments) -> Express {
     let far = element(call.target_rank, call.target_disp, call.datatype, call.win);
-    // SAFETY: the program promises that the operand and room for the result are there.
-    unsafe { far.fetch_and_op(call.op.0, call.origin_addr.cast(), call.result_addr.cast()) }.map(Ok)
+    let (op, origin, result) = (call.op.0, call.origin_addr.cast(), call.result_addr.cast());
+    match attempt {
+        // SAFETY: the program promises that the operand and room for the result are there.
+        Attempt::Bias => unsafe { far.fetch_and_op(op, origin, result) }.map(Ok),
+        // SAFETY: the same.
+        Attempt::Lock => unsafe { far.fetch_and_op_in_turn(op, origin, result) }.map(Ok),
+        Attempt::Lane => Err(Refusal::Unfit),
+    }
 }
 
 pub(crate) fn fetch_and_op(call: FetchAndOpArguments) -> Result<()> {
@@ -104,11 +121,17 @@ pub(crate) fn fetch_and_op(call: FetchAndOpArguments) -> Result<()> {
 }
 
 #[inline(always)]
-pub(crate) fn express_compare_and_swap(_: Attempt, call: CompareAndSwapArguments) -> Express {
+pub(crate) fn express_compare_and_swap(attempt: Attempt, call: CompareAndSwapArguments) -> Express {
     let far = element(call.target_rank, call.target_disp, call.datatype, call.win);
     let (origin, compared) = (call.origin_addr.cast(), call.compare_addr.cast());
-    // SAFETY: the program promises that both values and room for the result are there.
-    unsafe { far.compare_and_swap(origin, compared, call.result_addr.cast()) }.map(Ok)
+    let result = call.result_addr.cast();
+    match attempt {
+        // SAFETY: the program promises that both values and room for the result are there.
+        Attempt::Bias => unsafe { far.compare_and_swap(origin, compared, result) }.map(Ok),
+        // SAFETY: the same.
+        Attempt::Lock => unsafe { far.compare_and_swap_in_turn(origin, compared, result) }.map(Ok),
+        Attempt::Lane => Err(Refusal::Unfit),
+    }
 }
 
 pub(crate) fn compare_and_swap(call: CompareAndSwapArguments) -> Result<()> {
