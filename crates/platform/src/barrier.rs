@@ -42,8 +42,8 @@ pub fn light() {
 }
 
 /// The frequent side of a handshake that takes place only if [`is_asymmetric`] has been true in this
-/// process: then `heavy` of [`Scope::Process`] is a membarrier for good, and a compiler fence suffices here,
-/// also in the state `FORCED`.
+/// process, and between processes in each that takes part: then `heavy` is a membarrier for good, and a
+/// compiler fence suffices here, also in the state `FORCED`.
 #[inline(always)]
 pub fn light_if_asymmetric() {
     #[cfg(not(loom))]

@@ -236,8 +236,8 @@ impl PlainIntegers {
         })
     }
 
-    /// Passes the address of one integer and its width to `change`, which changes it by a processor atomic. To
-    /// do so it takes no more than a mark that the thread has already.
+    /// Passes the address of one integer and its width to `change`, which changes it by a processor atomic.
+    /// To do so it takes no more than a mark that the thread has already.
     #[inline(always)]
     fn change_one(self, here: [*const u8; 2], change: impl Fn(*mut u8, Width)) -> Express {
         self.within(
@@ -278,8 +278,8 @@ impl PlainIntegers {
         )
     }
 
-    /// Passes the address of the integers and their width to `operate`, if they are aligned and mapped. `here`
-    /// are addresses of the program's.
+    /// Passes the address of the integers and their width to `operate`, if they are aligned and mapped.
+    /// `here` are addresses of the program's.
     #[inline(always)]
     fn within(
         self,

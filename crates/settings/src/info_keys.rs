@@ -198,7 +198,7 @@ pub const WINDOW_KEYS: &[InfoKey] = &[
     InfoKey {
         name: ACCUMULATE_GRANULARITY,
         values: "a number from 0; 0",
-        meaning: "from 9 on, accumulates of the window change so many bytes at a time under a lock of the target, which long ones want; else each element of up to 8 bytes by a processor atomic, which short ones want; counts when the window is made; rank 0's value counts; without it that of HEDDLE_ACCUMULATE_GRANULARITY",
+        meaning: "how accumulates of the window are made on one machine: 0, as their lengths suggest; 1 to 8, each element of up to 8 bytes by a processor atomic, which short ones want; from 9 on, so many bytes at a time under a lock of the target, which long ones want; counts when the window is made; rank 0's value counts; without it that of HEDDLE_ACCUMULATE_GRANULARITY",
     },
     InfoKey { name: SAME_SIZE, values: "true, false", meaning: "none: accepted, and without a cost" },
     InfoKey { name: SAME_DISP_UNIT, values: "true, false", meaning: "none: accepted, and without a cost" },

@@ -130,7 +130,7 @@ heddle_model::settings! {
         accumulate_granularity: usize {
             variable: "HEDDLE_ACCUMULATE_GRANULARITY",
             class: Tuning,
-            meaning: "from 9 on, accumulates change so many bytes at a time under a lock of the target, which long ones want; else each element by a processor atomic, which short ones want; the info key mpi_accumulate_granularity goes before it",
+            meaning: "how accumulates are made on one machine: 0, as their lengths suggest; 1 to 8, each element by a processor atomic, which short ones want; from 9 on, so many bytes at a time under a lock of the target, which long ones want; the info key mpi_accumulate_granularity goes before it",
             values: Number { least: 0, most: i32::MAX as usize },
             default: 0,
             common: true,

@@ -8,7 +8,6 @@ use heddle_sync::shared_bias::Alone;
 use heddle_sync::{SharedBias, SharedMarks};
 use std::time::Duration;
 
-/// More than have a mark.
 const THREADS: usize = 24;
 const CHANGES: u64 = if cfg!(miri) { 20 } else { 3_000 };
 
@@ -44,13 +43,15 @@ impl Number {
         }
     }
 
-    fn add(&self, process: usize) {
+    fn add(&self, process: usize, number: Option<usize>) {
         loop {
-            if let Some(_together) = self.marks[process].enter_by_own_mark(&self.lock) {
+            if let Some(number) = number
+                && let Some(_together) = self.marks[process].enter_by_own_mark(number, &self.lock)
+            {
                 self.value.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            if let Some(_together) = self.marks[process].enter(&self.lock) {
+            if let Some(_together) = self.marks[process].enter(number, &self.lock) {
                 self.value.fetch_add(1, Ordering::Relaxed);
                 return;
             }
@@ -84,7 +85,8 @@ fn no_change_is_lost() {
                             number.value.fetch_add(1, Ordering::Relaxed);
                             alone.open();
                         }
-                        _ => number.add(thread % 2),
+                        // Some have no number, and one is beyond the last mark.
+                        _ => number.add(thread % 2, [Some(thread), None, Some(thread + 1_000)][thread % 3]),
                     }
                 }
             });

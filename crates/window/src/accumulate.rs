@@ -9,19 +9,19 @@
 //! | every other one | by the lock's holder |
 //!
 //! Processor atomics are an exchange where there is no such operation, and stores where several elements are
-//! replaced. In mapped memory the lock is held for 32 KiB at a time, or as many bytes as the granularity says.
-//! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by
-//! single copies. On another machine a thread of the library changes the elements, in the same ways. Nothing
-//! waits for the target's program. Those of one thread keep their order: on one machine they are done when the
-//! function returns, and messages to another one stay in order.
+//! replaced. In mapped memory the lock is held for 128 KiB at a time, or as many bytes as the granularity
+//! says. In memory that is not mapped, also by the target itself: the lock's holder reads, computes and
+//! writes by single copies. On another machine a thread of the library changes the elements, in the same
+//! ways. Nothing waits for the target's program. Those of one thread keep their order: on one machine they
+//! are done when the function returns, and messages to another one stay in order.
 
-use crate::accumulate_lock::ChangeKind;
 use crate::answers::Answers;
 use crate::atomics;
 use crate::far::Far;
-use crate::operator::{Accumulate, combine, swap_alone, unaligned};
+use crate::means::{ChangeKind, Means};
+use crate::operator::{Accumulate, combine, unaligned};
 use crate::place::{Memory, Place, check_fit, with_bytes};
-use crate::turns::{Means, Turns};
+use crate::turns::Turns;
 use heddle_datatype::{Op, OperatorTable};
 use heddle_message::buffer::{Buffer, zeroed};
 use heddle_message::error::{Error, Result};
@@ -171,7 +171,7 @@ impl Place<'_> {
                 // SAFETY: the element lies in the target's memory; the caller vouches for the others.
                 Means::Atomics => unsafe { atomics::compare_and_swap(size, target, expected, value, result) },
                 // SAFETY: the same.
-                Means::Any => unsafe { swap_alone(size, target, (expected, value), result) },
+                Means::Any => unsafe { atomics::swap_alone(size, target, (expected, value), result) },
             }
             return Ok(());
         }

@@ -5,18 +5,20 @@
 //! better for single elements, and where many threads change different ones at one time; the second for many
 //! elements at once, which then take a tenth of the time.
 //!
-//! **When it closes.** Each process adds up what its accumulates of several elements would have gained so far.
-//! After as much as closing costs, it closes the lock: whatever comes then, it has lost no more than twice
-//! what was the least possible ("ski rental").
+//! **When it closes.** Each thread adds up what its accumulates of several elements would have gained by
+//! closed locks. After as much as closing costs, it closes the lock at hand: whatever comes then, it has lost
+//! no more than twice what was the least possible ("ski rental").
 //!
 //! **When it opens.** While it is closed, its holders add up what their accumulates gain and lose by that.
-//! Single elements lose the way through the lock; and who waits for another holder loses that time. If they
-//! have lost as much as closing costs, it opens. It was closed in vain then, so the next time it takes twice
-//! the loss to close it, up to a thousand times; and the first loss again once closing it has gained that much.
-//! So a program that does both all the time spends a thousandth of it on changes.
+//! Single elements lose the way through the lock; a holder that is another one than the last loses the time
+//! until the lock is there, and one that has waited loses that time. If they have lost as much as closing
+//! costs, it opens. It was closed in vain then, so the next time it takes twice the loss to close it, up to a
+//! thousand times; and the first loss again once closing it has gained that much. So a program that does both
+//! all the time spends a thousandth of it on changes.
 
 use heddle_model::counters::{self, CountedEvent};
-use heddle_platform::atomic::{AtomicI32, AtomicU32, Ordering};
+use heddle_platform::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use heddle_platform::thread;
 use heddle_sync::SharedBias;
 use heddle_sync::shared_bias::Alone;
 
@@ -25,17 +27,8 @@ const CLOSING_NS: i32 = 20_000;
 /// The most often that the loss which closes the lock is doubled.
 const MOST_DOUBLINGS: u32 = 10;
 
-/// Nanoseconds by which an element is changed faster under the lock than by an atomic instruction …
-const GAIN_NS: usize = 4;
-/// … and how many elements it takes for one nanosecond, where they are only loaded or stored.
-const PER_GAIN_OF_STORES: usize = 4;
-/// Nanoseconds by which taking the lock and giving it back is slower than to change nothing by atomics.
-const LOCK_NS: i32 = 10;
-/// The same for a single element, which has the shortest way of all while the lock is open.
-const LOCK_NS_OF_ONE: i32 = 20;
-/// More elements than anybody changes at once.
-const MOST_ELEMENTS: usize = 1 << 16;
-
+/// Nanoseconds that it takes until the lock comes from another core: a cache line's way there and back.
+const WAY_NS: i32 = 200;
 /// The lock, and what it has gained since it was closed. Zeros are valid.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -45,29 +38,9 @@ pub(crate) struct AccumulateLock {
     balance: AtomicI32,
     /// How often in a row it was closed in vain. The lock's holder writes it.
     doublings: AtomicU32,
-}
-
-/// How elements are changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// By atomic instructions that read, compute and write, or by vector instructions.
-    Computed,
-    /// By loads or stores of single elements, or of vectors.
-    Moved,
-}
-
-impl ChangeKind {
-    /// The nanoseconds by which so many elements are changed faster under the lock, which is taken for them.
-    #[inline(always)]
-    pub(crate) fn gain(self, elements: usize) -> i32 {
-        let elements = elements.min(MOST_ELEMENTS);
-        let loss = if elements == 1 { LOCK_NS_OF_ONE } else { LOCK_NS };
-        let gain = match self {
-            ChangeKind::Computed => elements * GAIN_NS,
-            ChangeKind::Moved => elements / PER_GAIN_OF_STORES,
-        };
-        gain as i32 - loss
-    }
+    /// The last holder, by what is unique in its process: threads of two processes may be taken for one. The
+    /// lock's holder writes it.
+    last_holder: AtomicU64,
 }
 
 impl AccumulateLock {
@@ -77,15 +50,14 @@ impl AccumulateLock {
     }
 
     /// The nanoseconds that have to be lost until the lock is closed.
-    fn stake(&self) -> i32 {
-        CLOSING_NS << self.doublings.load(Ordering::Relaxed).min(MOST_DOUBLINGS)
+    fn stake(&self) -> u32 {
+        (CLOSING_NS as u32) << self.doublings.load(Ordering::Relaxed).min(MOST_DOUBLINGS)
     }
 
-    /// Adds what a process's accumulates would have gained by a closed lock to what they have lost before.
-    /// Returns true if it is enough to close it, and begins anew then.
-    pub(crate) fn is_to_be_closed(&self, lost: &AtomicI32, gain: i32) -> bool {
-        // Threads of the process that add at one time may lose an addend.
-        let sum = lost.load(Ordering::Relaxed).saturating_add(gain.max(0));
+    /// Adds what an accumulate would have gained by a closed lock to what its thread has lost so far. Returns
+    /// true if that is enough to close this one, and begins anew then.
+    pub(crate) fn is_to_be_closed(&self, lost: &AtomicU32, gain: u32) -> bool {
+        let sum = lost.load(Ordering::Relaxed).saturating_add(gain);
         let is_enough = sum >= self.stake();
         lost.store(if is_enough { 0 } else { sum }, Ordering::Relaxed);
         is_enough
@@ -103,7 +75,12 @@ impl AccumulateLock {
     #[inline(always)]
     pub(crate) fn leave(&self, mut alone: Alone<'_>, gain: i32) -> bool {
         if !alone.is_open() {
-            let balance = self.balance.load(Ordering::Relaxed).saturating_add(gain);
+            let me = thread::current_id();
+            let mut balance = self.balance.load(Ordering::Relaxed).saturating_add(gain);
+            if self.last_holder.load(Ordering::Relaxed) != me {
+                self.last_holder.store(me, Ordering::Relaxed);
+                balance -= WAY_NS;
+            }
             self.balance.store(balance, Ordering::Relaxed);
             if balance.unsigned_abs() >= CLOSING_NS as u32 {
                 self.judge(&mut alone, balance);
@@ -119,7 +96,7 @@ impl AccumulateLock {
             let doublings = self.doublings.load(Ordering::Relaxed);
             self.doublings.store((doublings + 1).min(MOST_DOUBLINGS), Ordering::Relaxed);
             alone.open();
-        } else if balance >= self.stake() {
+        } else if balance >= self.stake() as i32 {
             self.doublings.store(0, Ordering::Relaxed);
             self.balance.store(0, Ordering::Relaxed);
         }
@@ -129,6 +106,7 @@ impl AccumulateLock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::means::ChangeKind;
 
     fn alone(lock: &AccumulateLock) -> Alone<'_> {
         lock.bias().try_alone().expect("nobody has it")
@@ -153,14 +131,14 @@ mod tests {
     }
 
     /// Accumulates of 128 elements until it has to be closed; how many that took.
-    fn close_by_long_ones(lock: &AccumulateLock, lost: &AtomicI32) -> usize {
-        let gain = ChangeKind::Computed.gain(128);
+    fn close_by_long_ones(lock: &AccumulateLock, lost: &AtomicU32) -> usize {
+        let gain = ChangeKind::Computed.gain(128) as u32;
         (1..).find(|_| lock.is_to_be_closed(lost, gain)).expect("it has to be closed")
     }
 
     #[test]
     fn a_lock_closed_in_vain_closes_later() {
-        let (lock, lost) = (AccumulateLock::default(), AtomicI32::new(0));
+        let (lock, lost) = (AccumulateLock::default(), AtomicU32::new(0));
         let first = close_by_long_ones(&lock, &lost);
         assert!((20..80).contains(&first), "{first}");
         for times in [2, 4, 8] {
@@ -174,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_has_paid_closes_early_again() {
-        let (lock, lost) = (closed(), AtomicI32::new(0));
+        let (lock, lost) = (closed(), AtomicU32::new(0));
         open_by_single_elements(&lock);
         let late = close_by_long_ones(&lock, &lost);
         lock.close(&mut alone(&lock));
@@ -185,11 +163,5 @@ mod tests {
         // In debt by less than what it has gained: single elements open it after about as many as ever.
         let count = open_by_single_elements(&lock);
         assert!((1_000..10_000).contains(&count), "{count}");
-    }
-
-    #[test]
-    fn few_elements_lose_by_the_lock() {
-        assert!(ChangeKind::Computed.gain(1) < 0 && ChangeKind::Moved.gain(8) < 0);
-        assert!(ChangeKind::Computed.gain(4) > 0 && ChangeKind::Moved.gain(512) > 0);
     }
 }

@@ -1,8 +1,7 @@
-//! Accumulates of elements of 1, 2, 4 and 8 bytes by processor atomics.
+//! Accumulates of elements of 1, 2, 4 and 8 bytes by processor atomics, and the same by other instructions
+//! for threads that change them alone.
 
-use crate::accumulate_lock::ChangeKind;
-use crate::operator::swap_alone;
-use crate::turns::Means;
+use crate::means::{ChangeKind, Means};
 use heddle_datatype::{Kernel, Op};
 use heddle_platform::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -242,6 +241,31 @@ unsafe fn exchange<E: Element>(target: *mut u8, expected: *const u8, value: *con
     let (Ok(before) | Err(before)) = E::exchange(cell, expected, value);
     // SAFETY: the caller vouches for the result, which may be unaligned.
     unsafe { result.cast::<E>().write_unaligned(before) };
+}
+
+/// Stores the second value in the target if that holds the first; `result` gets the element before.
+///
+/// # Safety
+/// `size` bytes are valid at all addresses, and nobody else changes those of the target.
+pub(crate) unsafe fn swap_alone(
+    size: usize,
+    target: *mut u8,
+    (expected, value): (*const u8, *const u8),
+    result: *mut u8,
+) {
+    // SAFETY: by the caller's promise.
+    let now = unsafe { std::slice::from_raw_parts(target, size) };
+    // SAFETY: by the caller's promise.
+    let wanted = unsafe { std::slice::from_raw_parts(expected, size) };
+    let before = if now == wanted {
+        // SAFETY: by the caller's promise.
+        unsafe { target.copy_from(value, size) };
+        expected
+    } else {
+        target
+    };
+    // SAFETY: by the caller's promise. The result may be where one of the others is, so it comes last.
+    unsafe { result.copy_from(before, size) };
 }
 
 /// The size of an integer that the express path serves: 4 or 8 bytes.

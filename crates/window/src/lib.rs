@@ -25,7 +25,7 @@
 //! | `runs.rs` | data in many runs, in memory that is not mapped |
 //! | `operator.rs` | a predefined operator on a predefined type |
 //! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
-//! | `turns.rs`, `accumulate_lock.rs` | which of the two, and leave to do so |
+//! | `turns.rs`, `accumulate_lock.rs`, `means.rs` | which of the two, and leave to do so |
 //! | `answers.rs` | answers of other machines that a thread waits for |
 
 mod accumulate;
@@ -45,6 +45,7 @@ mod geometry;
 mod levels;
 mod locks;
 mod machine;
+mod means;
 mod memory;
 mod offer;
 mod operator;
@@ -60,12 +61,11 @@ mod target;
 mod turns;
 mod window;
 
-pub use accumulate_lock::ChangeKind;
 pub use algorithm::{LockAlgorithm, LockChoice};
+pub use means::{ChangeKind, Means};
 pub use offer::{Draft, WindowOffer};
 pub use operator::Accumulate;
 pub use place::{Place, TargetLocation};
 pub use plan::Plan;
 pub use target::Target;
-pub use turns::Means;
 pub use window::Window;

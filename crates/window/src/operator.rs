@@ -103,31 +103,6 @@ pub(crate) unsafe fn unaligned(
     }
 }
 
-/// Stores the second value in the target if that holds the first; `result` gets the element before.
-///
-/// # Safety
-/// `size` bytes are valid at all addresses, and nobody else changes those of the target.
-pub(crate) unsafe fn swap_alone(
-    size: usize,
-    target: *mut u8,
-    (expected, value): (*const u8, *const u8),
-    result: *mut u8,
-) {
-    // SAFETY: by the caller's promise.
-    let now = unsafe { std::slice::from_raw_parts(target, size) };
-    // SAFETY: by the caller's promise.
-    let wanted = unsafe { std::slice::from_raw_parts(expected, size) };
-    let before = if now == wanted {
-        // SAFETY: by the caller's promise.
-        unsafe { target.copy_from(value, size) };
-        expected
-    } else {
-        target
-    };
-    // SAFETY: by the caller's promise. The result may be where one of the others is, so it comes last.
-    unsafe { result.copy_from(before, size) };
-}
-
 /// Combines packed operands with packed data.
 pub(crate) fn combine(accumulate: &Accumulate, operands: &[u8], data: &mut [u8]) {
     let Operation { kernel, .. } = accumulate.operation;

@@ -1,9 +1,10 @@
 //! The part of one process: its memory, and whether this process may access it.
 
 use crate::accumulate_lock::AccumulateLock;
-use heddle_platform::atomic::{AtomicI32, AtomicU32, Ordering};
+use heddle_objects::lifetime::hazard::thread_number;
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::SharedMarks;
-use heddle_sync::shared_bias::Shared;
+use heddle_sync::shared_bias::Entered;
 
 /// The epochs in which this process may access a target; each is a bit.
 pub(crate) mod access {
@@ -55,8 +56,6 @@ pub struct Target {
     lock: *const AccumulateLock,
     /// The marks of this process.
     marks: *const SharedMarks,
-    /// Nanoseconds that this process has lost since the lock was open.
-    lost: AtomicI32,
     /// The process's rank in the job.
     process: u32,
     /// Where its memory lies in its own address space.
@@ -77,8 +76,8 @@ impl Target {
         (lock, marks): (&AccumulateLock, &SharedMarks),
         (process, address): (u32, u64),
     ) -> Target {
-        let (access, lost) = (AtomicU32::new(0), AtomicI32::new(0));
-        Target { base, size, disp_unit, access, way, lock, marks, lost, process, address }
+        let access = AtomicU32::new(0);
+        Target { base, size, disp_unit, access, way, lock, marks, process, address }
     }
 
     /// Where the memory begins in this process; null if it is not mapped here.
@@ -114,8 +113,8 @@ impl Target {
 
     /// Lets the calling thread change elements by processor atomics, together with others, if the lock is
     /// open.
-    pub(crate) fn enter(&self) -> Option<Shared<'_>> {
-        self.marks().enter(self.accumulate_lock().bias())
+    pub(crate) fn enter(&self) -> Option<Entered<'_>> {
+        self.marks().enter(thread_number(), self.accumulate_lock().bias())
     }
 
     /// Lets a thread that has a mark do the same with one element. Returns false, having done nothing, if it
@@ -123,10 +122,14 @@ impl Target {
     #[inline(always)]
     pub fn change_one(&self, change: impl Fn()) -> bool {
         match self.way {
-            Way::Chosen => match self.marks().enter_by_own_mark(self.accumulate_lock().bias()) {
-                Some(_inside) => change(),
-                None => return false,
-            },
+            Way::Chosen => {
+                let lock = self.accumulate_lock().bias();
+                let inside = thread_number().and_then(|number| self.marks().enter_by_own_mark(number, lock));
+                match inside {
+                    Some(_inside) => change(),
+                    None => return false,
+                }
+            }
             Way::Atomics => change(),
             Way::Lock => return false,
         }
@@ -137,12 +140,6 @@ impl Target {
     fn marks(&self) -> &SharedMarks {
         // SAFETY: by the promise to `new`.
         unsafe { &*self.marks }
-    }
-
-    /// An accumulate by atomics would have been so many nanoseconds faster under the lock. Returns true if that
-    /// is to be closed now.
-    pub(crate) fn is_to_be_closed(&self, gain: i32) -> bool {
-        self.accumulate_lock().is_to_be_closed(&self.lost, gain)
     }
 
     /// The process's rank in the job.

@@ -1,35 +1,32 @@
-//! How a thread gets leave to change elements of a target: together with others by processor atomics, or alone
-//! in the target's accumulate lock.
+//! How a thread gets leave to change elements of a target: together with others by processor atomics, or
+//! alone in the target's accumulate lock.
 
-use crate::accumulate_lock::ChangeKind;
+use crate::atomics::can_be_atomic;
 use crate::control::{Control, wait};
+use crate::means::{ChangeKind, Means};
 use crate::target::{Target, Way};
 use crate::window::{LARGEST_ATOMIC, Window};
 use heddle_platform::clock;
 use heddle_platform::hint::spin_loop;
-use heddle_sync::SharedMarks;
-use heddle_sync::shared_bias::{Alone, Shared};
-
-/// By which instructions elements may be changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    /// By processor atomics, as other threads do at that moment.
-    Atomics,
-    /// By any, since no other thread changes elements of the target.
-    Any,
-}
+use heddle_sync::shared_bias::{Alone, Entered};
+use heddle_sync::{SharedBias, SharedMarks};
 
 /// The most bytes that are changed in a turn, so that others wait for microseconds at most.
 const BYTES_TOGETHER: usize = 4 << 10;
-const BYTES_ALONE: usize = 32 << 10;
+const BYTES_ALONE: usize = 128 << 10;
 
 /// Nanoseconds that are lost by a turn in a lock that is not closed yet.
 const CLOSING_LOSS: i32 = 100;
-/// The most nanoseconds that count as lost by waiting: who waits longer waits for a thread that does not run, and
-/// leaves its core to others.
-const MOST_WAITED: u64 = 5_000;
+/// The most nanoseconds that count as lost by waiting: who waits longer sleeps, and leaves its core to
+/// others.
+const MOST_WAITED: u64 = 100_000;
+/// A thread that finds the lock held tries again after pauses of 2, 4, and so on, to so many doublings,
+/// before it waits for it …
+const LONGEST_PAUSE: i32 = 5;
+/// … and the nanoseconds of a pause.
+const PAUSE_NS: i32 = 40;
 /// How many pauses a thread leaves the lock to those that wait for it, between two turns.
-const PAUSES: u32 = 100;
+const PAUSES: u32 = 20;
 
 /// The turns of one operation.
 pub(crate) struct Turns<'a> {
@@ -49,7 +46,7 @@ pub(crate) struct Turns<'a> {
 
 enum Turn<'a> {
     None,
-    Together { _mark: Shared<'a> },
+    Together(Entered<'a>),
     Alone { alone: Alone<'a>, means: Means },
 }
 
@@ -69,11 +66,11 @@ impl<'a> Turns<'a> {
     /// Leave to change the next elements: by which means, and how many of `len` bytes at the address.
     #[inline]
     pub(crate) fn next(&mut self, address: *const u8, len: usize) -> (Means, usize) {
-        let is_atomic = crate::atomics::can_be_atomic(self.atomic, address);
+        let is_atomic = can_be_atomic(self.atomic, address);
         let keeps = self.left > 0
             && match &self.turn {
                 Turn::None => false,
-                Turn::Together { .. } => is_atomic,
+                Turn::Together(_) => is_atomic,
                 Turn::Alone { alone, means } => match means {
                     // Alone among those that take the lock: only for elements that nobody changes otherwise.
                     Means::Any => alone.is_closed() || !is_atomic || matches!(self.target.way(), Way::Lock),
@@ -90,7 +87,7 @@ impl<'a> Turns<'a> {
     fn means(&self) -> Means {
         match &self.turn {
             Turn::Alone { means, .. } => *means,
-            Turn::Together { .. } | Turn::None => Means::Atomics,
+            Turn::Together(_) | Turn::None => Means::Atomics,
         }
     }
 
@@ -104,7 +101,7 @@ impl<'a> Turns<'a> {
             }
             Way::Chosen if is_atomic => loop {
                 if let Some(mark) = self.target.enter() {
-                    self.turn = Turn::Together { _mark: mark };
+                    self.turn = Turn::Together(mark);
                     self.left = BYTES_TOGETHER;
                     return Means::Atomics;
                 }
@@ -136,7 +133,7 @@ impl<'a> Turns<'a> {
         let changed = std::mem::take(&mut self.changed) / self.element;
         match std::mem::replace(&mut self.turn, Turn::None) {
             Turn::None => {}
-            Turn::Together { .. } => self.window.note_together(self.target, self.kind, changed),
+            Turn::Together(mark) => self.window.leave_together(self.target, mark, self.kind, changed),
             Turn::Alone { alone, means } => {
                 let lock = self.target.accumulate_lock();
                 let gain = if means == Means::Any { self.kind.gain(changed) } else { -CLOSING_LOSS };
@@ -156,8 +153,8 @@ impl Drop for Turns<'_> {
 }
 
 impl Window {
-    /// Takes the accumulate lock of a process of this machine alone. Returns also how many nanoseconds are lost
-    /// by waiting for it.
+    /// Takes the accumulate lock of a process of this machine alone. Returns also how many nanoseconds are
+    /// lost by waiting for it.
     pub(crate) fn take_alone<'a>(&self, target: &'a Target) -> (Alone<'a>, i32) {
         let lock = target.accumulate_lock().bias();
         if let Some(alone) = lock.try_alone() {
@@ -181,11 +178,18 @@ impl Window {
         self.remote().machine().controls().iter().map(Control::marks)
     }
 
-    /// Some elements of a target were changed by atomics: closes its lock if that would have been better for
-    /// long enough.
-    fn note_together(&self, target: &Target, kind: ChangeKind, elements: usize) {
+    /// Leaves a target, some elements of which were changed by atomics: closes its lock if that would have
+    /// been better for long enough.
+    #[inline(never)]
+    fn leave_together(&self, target: &Target, mark: Entered<'_>, kind: ChangeKind, elements: usize) {
+        let lost = mark.note();
+        drop(mark);
         let gain = kind.gain(elements);
-        if gain > 0 && target.way() == Way::Chosen && target.is_to_be_closed(gain) {
+        if gain > 0
+            && target.way() == Way::Chosen
+            && let Some(lost) = lost
+            && target.accumulate_lock().is_to_be_closed(lost, gain as u32)
+        {
             self.close(target);
         }
     }
@@ -201,8 +205,8 @@ impl Window {
         }
     }
 
-    /// Changes elements that the processor can change at once, and `bytes` long together. Returns false, having
-    /// done nothing, if they are many or somebody has to be waited for.
+    /// Changes elements that the processor can change at once, and `bytes` long together. Returns false,
+    /// having done nothing, if they are many or somebody has to be waited for longer than a moment.
     #[inline(always)]
     pub fn change_at_once(
         &self,
@@ -211,19 +215,41 @@ impl Window {
         (elements, bytes): (usize, usize),
         change: impl FnOnce(Means),
     ) -> bool {
-        if bytes > BYTES_TOGETHER || target.way() == Way::Lock {
+        if bytes > BYTES_ALONE || target.way() == Way::Lock {
             return false;
         }
-        if let Some(mark) = target.enter() {
+        if bytes <= BYTES_TOGETHER
+            && let Some(mark) = target.enter()
+        {
             change(Means::Atomics);
-            drop(mark);
-            self.note_together(target, kind, elements);
+            self.leave_together(target, mark, kind, elements);
             return true;
         }
         let lock = target.accumulate_lock();
-        let Some(alone) = lock.bias().try_alone().filter(Alone::is_closed) else { return false };
+        let (alone, waited) = match lock.bias().try_alone() {
+            Some(alone) => (alone, 0),
+            None => match try_for_a_moment(lock.bias()) {
+                Some(taken) => taken,
+                None => return false,
+            },
+        };
+        if !alone.is_closed() {
+            return false;
+        }
         change(Means::Any);
-        lock.leave(alone, kind.gain(elements));
+        lock.leave(alone, kind.gain(elements) - waited);
         true
     }
+}
+
+/// Takes a lock alone, if it takes a moment. Returns also how many nanoseconds are lost. The pauses grow, so
+/// that the holder, whose cache has the lock, may take it several times in a row.
+#[inline(never)]
+fn try_for_a_moment(lock: &SharedBias) -> Option<(Alone<'_>, i32)> {
+    let mut pauses = 0;
+    (1..=LONGEST_PAUSE).find_map(|doublings| {
+        (0..1 << doublings).for_each(|_| spin_loop());
+        pauses += 1 << doublings;
+        lock.try_alone().map(|alone| (alone, pauses * PAUSE_NS))
+    })
 }

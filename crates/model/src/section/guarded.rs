@@ -29,8 +29,8 @@ pub struct Guarded<T: Send + 'static> {
 /// The reason for which the express path refuses a call. It has changed nothing then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The lock is not biased to the thread, or the call needs more than a few steps; an attempt at the lock may
-    /// succeed.
+    /// The lock is not biased to the thread, or the call needs more than a few steps; an attempt at the lock
+    /// may succeed.
     Busy,
     /// The call needs the general path.
     Unfit,

@@ -61,6 +61,8 @@ pub struct HazardSlot {
 struct ThreadSlots {
     slots: [HazardSlot; SLOTS],
     taken: AtomicBool,
+    /// How many were there before.
+    number: usize,
     /// Written before this joins the list of all.
     next: AtomicPtr<ThreadSlots>,
 }
@@ -72,6 +74,8 @@ unsafe impl Sync for ThreadSlots {}
 statics! {
     /// All threads' slots. The list only grows, at its beginning.
     static ALL: AtomicPtr<ThreadSlots> = AtomicPtr::new(null_mut());
+    /// How many there are, or will be.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
 }
 
 heddle_platform::thread_slot!(mine, "heddle_objects_hazard_slots");
@@ -233,6 +237,13 @@ fn of_thread() -> Option<&'static ThreadSlots> {
     unsafe { mine::get().cast::<ThreadSlots>().as_ref() }
 }
 
+/// A number of the calling thread that no other thread of the process has: a small one, since it goes from a
+/// thread that has ended to a new one. `None` if the thread has not published anything yet.
+#[inline(always)]
+pub fn thread_number() -> Option<usize> {
+    of_thread().map(|slots| slots.number)
+}
+
 /// A slot for another object: the preferred one, unless a running call uses the object that it names. The
 /// number is `CLEARED` or 0, for the protection's word.
 #[inline(never)]
@@ -262,6 +273,7 @@ fn take_slots() -> &'static ThreadSlots {
         let new = Box::into_raw(Box::new(ThreadSlots {
             slots: array_of![HazardSlot::new(); SLOTS],
             taken: AtomicBool::new(true),
+            number: COUNT.fetch_add(1, Ordering::Relaxed),
             next: AtomicPtr::new(null_mut()),
         }));
         // SAFETY: `new` comes from a box made here, and slots are never freed.

@@ -26,12 +26,12 @@
 //! Acquire loads: one that enters sees what holders did.
 //!
 //! Zeros are valid, and mean open and free, so both parts may lie in memory that processes share. Each
-//! process needs marks of its own: a mark names a thread by what is unique in its process.
+//! process has marks of its own, for its threads.
 
 use super::super::memory::padded::CachePadded;
 use super::super::waiting::event::Event;
-use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_platform::{Scope, barrier, thread};
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::{Scope, array_of, barrier};
 
 const HELD: u32 = 1;
 const CLOSED: u32 = 1 << 1;
@@ -39,7 +39,7 @@ const CLOSING: u32 = 1 << 2;
 const WAITED: u32 = 1 << 3;
 
 /// Threads of a process that have marks of their own.
-const MARKS: usize = if cfg!(loom) { 1 } else { 16 };
+const MARKS: usize = if cfg!(loom) { 1 } else { 64 };
 
 /// The lock; see the [module](self). It works only where [`barrier::is_asymmetric`] is true in every process
 /// that uses it.
@@ -52,52 +52,71 @@ pub struct SharedBias {
 
 /// Where the threads of one process say that they hold locks together with others. They may serve for many
 /// locks, if everyone that closes one of them looks at the marks of all processes that enter it.
-#[derive(Debug, Default)]
+///
+/// Threads are known by numbers: no two of the process have the same at one time. Those that have none, or
+/// one beyond the last mark, are counted together.
+#[derive(Debug)]
 #[repr(C)]
 pub struct SharedMarks {
-    /// Which marks have a thread: a bit for each.
-    taken: CachePadded<AtomicU64>,
+    /// How many marks, from the first on, may have been written.
+    used: CachePadded<AtomicU32>,
     /// How many threads without a mark are inside.
-    others: AtomicU32,
-    marks: [CachePadded<Mark>; MARKS],
+    others: CachePadded<AtomicU32>,
+    marks: [ThreadMark; MARKS],
 }
 
 /// The mark of a thread.
-#[derive(Debug, Default)]
-#[repr(C)]
-struct Mark {
-    /// Its identity, or 0. It stays: a mark goes from a thread that has ended to one that has its identity.
-    thread: AtomicU64,
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct ThreadMark {
     /// 1 while it holds a lock together with others.
     inside: AtomicU32,
+    /// The thread's own, for what the caller likes.
+    note: AtomicU32,
+}
+
+impl Default for SharedMarks {
+    fn default() -> Self {
+        Self {
+            used: CachePadded::default(),
+            others: CachePadded::default(),
+            marks: array_of![ThreadMark { inside: AtomicU32::new(0), note: AtomicU32::new(0) }; MARKS],
+        }
+    }
 }
 
 impl SharedMarks {
-    /// Enters a lock together with others, if it is open.
+    /// The thread of this number enters a lock together with others, if it is open.
     #[inline]
-    pub fn enter(&self, lock: &SharedBias) -> Option<Shared<'_>> {
-        let me = thread::current_id();
-        if let Some(mark) = self.mark_of(me) {
-            return Self::enter_by(mark, lock).map(|inside| Shared(Who::Marked { _inside: inside }));
+    pub fn enter(&self, number: Option<usize>, lock: &SharedBias) -> Option<Entered<'_>> {
+        if let Some(number) = number
+            && let Some(mark) = self.marks.get(number)
+        {
+            let wanted = number as u32 + 1;
+            if self.used.load(Ordering::Relaxed) < wanted {
+                // Before the first handshake of the mark, of which it is a part.
+                self.used.fetch_max(wanted, Ordering::SeqCst);
+            }
+            let inside = Self::enter_by(mark, lock)?;
+            return Some(Entered(Who::Marked { _inside: inside, note: &mark.note }));
         }
         self.others.fetch_add(1, Ordering::SeqCst);
         barrier::after_locked();
-        let entered = Shared(Who::Other(&self.others));
+        let entered = Entered(Who::Other(&self.others));
         // If it is dropped, the thread is not counted any more.
         lock.is_open().then_some(entered)
     }
 
-    /// Does the same for a thread that has a mark, which it got at its first [`enter`](Self::enter), where the
-    /// search for it begins. No other thread enters so.
+    /// Does the same with fewer steps, for numbers that have [entered](Self::enter) before. No other thread
+    /// enters so.
     #[inline(always)]
-    pub fn enter_by_own_mark(&self, lock: &SharedBias) -> Option<Inside<'_>> {
-        let me = thread::current_id();
-        let mark = &self.marks[first_of(me)];
-        if mark.thread.load(Ordering::Relaxed) == me { Self::enter_by(mark, lock) } else { None }
+    pub fn enter_by_own_mark(&self, number: usize, lock: &SharedBias) -> Option<Inside<'_>> {
+        let is_used = number < self.used.load(Ordering::Relaxed) as usize;
+        if is_used { Self::enter_by(self.marks.get(number)?, lock) } else { None }
     }
 
     #[inline(always)]
-    fn enter_by<'a>(mark: &'a Mark, lock: &SharedBias) -> Option<Inside<'a>> {
+    fn enter_by<'a>(mark: &'a ThreadMark, lock: &SharedBias) -> Option<Inside<'a>> {
         mark.inside.store(1, Ordering::Relaxed);
         barrier::light_if_asymmetric();
         let entered = Inside(&mark.inside);
@@ -105,51 +124,37 @@ impl SharedMarks {
         lock.is_open().then_some(entered)
     }
 
-    /// The thread's mark, which it may take now; `None` if others have all of them.
-    fn mark_of(&self, me: u64) -> Option<&Mark> {
-        let first = first_of(me);
-        (0..MARKS).map(|step| (first + step) % MARKS).find_map(|index| {
-            let mark = &*self.marks[index];
-            let owner = mark.thread.load(Ordering::Relaxed);
-            if owner != 0 {
-                return (owner == me).then_some(mark);
-            }
-            // Before the first handshake of the mark, of which it is a part.
-            self.taken.fetch_or(1 << index, Ordering::SeqCst);
-            let taken = mark.thread.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed);
-            taken.is_ok().then_some(mark)
-        })
-    }
-
     /// Returns false if every thread of the process was outside at some moment since the call.
     fn is_anybody_inside(&self) -> bool {
-        let mut taken = self.taken.load(Ordering::Acquire);
+        let used = self.used.load(Ordering::Acquire) as usize;
         // Acquire: pairs with the Releases of those that leave.
-        while taken != 0 && self.marks[taken.trailing_zeros() as usize].inside.load(Ordering::Acquire) == 0 {
-            taken &= taken - 1;
-        }
-        taken != 0 || self.others.load(Ordering::Acquire) != 0
+        let is_inside = |mark: &ThreadMark| mark.inside.load(Ordering::Acquire) != 0;
+        self.marks.iter().take(used).any(is_inside) || self.others.load(Ordering::Acquire) != 0
     }
-}
-
-/// Where the search for a thread's mark begins. Identities are addresses in the threads' stacks, which lie a
-/// page and some power of two apart as a rule.
-#[inline(always)]
-fn first_of(id: u64) -> usize {
-    (id >> 12) as usize % MARKS
 }
 
 /// A lock that the thread holds together with others, until this is dropped.
 #[derive(Debug)]
-pub struct Shared<'a>(Who<'a>);
+pub struct Entered<'a>(Who<'a>);
 
 #[derive(Debug)]
 enum Who<'a> {
-    Marked { _inside: Inside<'a> },
+    Marked { _inside: Inside<'a>, note: &'a AtomicU32 },
     Other(&'a AtomicU32),
 }
 
-impl Drop for Shared<'_> {
+impl<'a> Entered<'a> {
+    /// A word of the calling thread's, zero at first, for what the caller likes; none if it has no mark.
+    #[inline]
+    pub fn note(&self) -> Option<&'a AtomicU32> {
+        match self.0 {
+            Who::Marked { note, .. } => Some(note),
+            Who::Other(_) => None,
+        }
+    }
+}
+
+impl Drop for Entered<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Who::Other(count) = self.0 {
@@ -191,8 +196,8 @@ impl SharedBias {
         took.then(|| Alone { lock: self, way })
     }
 
-    /// Where those sleep that wait to have it alone: [prepare](Event::prepare), try once more, then sleep or do
-    /// not.
+    /// Where those sleep that wait to have it alone: [prepare](Event::prepare), try once more, then sleep or
+    /// do not.
     pub fn event(&self) -> &Event {
         &self.event
     }
@@ -241,8 +246,8 @@ impl Alone<'_> {
         }
     }
 
-    /// Looks whether those that had entered before it was closed have left, at the marks of all processes that
-    /// use the lock. Returns true if they have.
+    /// Looks whether those that had entered before it was closed have left, at the marks of all processes
+    /// that use the lock. Returns true if they have.
     pub fn have_left(&mut self, marks: &mut dyn Iterator<Item = &SharedMarks>) -> bool {
         if self.way & CLOSING != 0 {
             for marks in marks {

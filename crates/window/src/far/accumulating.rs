@@ -1,13 +1,13 @@
 //! Accumulates at their target.
 
 use super::part::Part;
-use crate::accumulate_lock::ChangeKind;
 use crate::atomics::{self, can_be_atomic};
 use crate::control::{LONGEST_PARK, POLLS};
-use crate::operator::{Accumulate, swap_alone, unaligned};
+use crate::means::{ChangeKind, Means};
+use crate::operator::{Accumulate, unaligned};
 use crate::target::Way;
-use crate::turns::Means;
 use heddle_datatype::{Op, OperatorTable, Run};
+use heddle_objects::lifetime::hazard::thread_number;
 use heddle_platform::Scope;
 use heddle_platform::hint::spin_loop;
 use heddle_sync::SharedBias;
@@ -104,7 +104,7 @@ impl Part {
             // SAFETY: by the caller's promise.
             Means::Atomics => unsafe { atomics::compare_and_swap(size, to, expected, value, result) },
             // SAFETY: the same.
-            Means::Any => unsafe { swap_alone(size, to, (expected, value), result) },
+            Means::Any => unsafe { atomics::swap_alone(size, to, (expected, value), result) },
         };
         self.in_turn(can_be_atomic(size, to), ChangeKind::Computed.gain(1), change);
     }
@@ -118,7 +118,7 @@ impl Part {
         }
         let is_shared = is_atomic && self.way == Way::Chosen;
         loop {
-            if is_shared && let Some(_mark) = self.control.marks().enter(lock.bias()) {
+            if is_shared && let Some(_mark) = self.control.marks().enter(thread_number(), lock.bias()) {
                 return change(Means::Atomics);
             }
             let alone = take_alone(lock.bias());
