@@ -218,14 +218,15 @@ impl Window {
         if bytes > BYTES_ALONE || target.way() == Way::Lock {
             return false;
         }
-        if bytes <= BYTES_TOGETHER
+        let lock = target.accumulate_lock();
+        if lock.bias().is_open()
+            && bytes <= BYTES_TOGETHER
             && let Some(mark) = target.enter()
         {
             change(Means::Atomics);
             self.leave_together(target, mark, kind, elements);
             return true;
         }
-        let lock = target.accumulate_lock();
         let (alone, waited) = match lock.bias().try_alone() {
             Some(alone) => (alone, 0),
             None => match try_for_a_moment(lock.bias()) {

@@ -177,8 +177,9 @@ impl Drop for Inside<'_> {
 }
 
 impl SharedBias {
+    /// Returns true if threads enter together; it may be over when the function returns.
     #[inline(always)]
-    fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         // Acquire: pairs with the Release of the holder that has opened it.
         self.state.load(Ordering::Acquire) & CLOSED == 0
     }
