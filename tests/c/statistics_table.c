@@ -2,7 +2,7 @@
 // ranks: 1
 // settings: HEDDLE_STATS=on
 // heddle: only
-// output: ^Heddle: rank 0 of 1, model \S.*, VNIs \d+ \(in use \d+\), threads \d+\n(  .*\n)+  requests \d+ \(live 0, complete 0\), unexpected messages 3 \(waiting 1\), matching steps \d+, collections \d+ \(marks \d+, sweeps \d+\)\n  communicators whose self messages were sharded 0, pinned \d+; channels whose messages were spread 0, VNIs that took theirs back \d+\n$
+// output: ^Heddle: rank 0 of 1, model \S.*, VNIs \d+ \(in use \d+\), threads \d+\n(  .*\n)+  requests \d+ \(live 0, complete 0\), unexpected messages 3 \(waiting 1\), matching steps \d+, collections \d+ \(marks \d+, sweeps \d+\)\n  communicators whose self messages were sharded 0, pinned \d+; channels whose messages were spread 0, VNIs that took theirs back \d+; accumulate locks closed or opened 0\n$
 #include "check.h"
 
 int main(int argc, char **argv) {

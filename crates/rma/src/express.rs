@@ -6,7 +6,7 @@
 //! enters no critical section.
 
 use crate::object::WinRef;
-use heddle_message::buffer::{can_hold_data, is_countable};
+use heddle_message::buffer::{Buffer, can_hold_data, is_countable};
 use heddle_model::Refusal;
 use heddle_window::atomics::{PlainOperation, Width};
 use heddle_window::{ChangeKind, Means, Target, Window};
@@ -89,6 +89,10 @@ impl PlainCopy {
     }
 }
 
+/// Data of so many bytes are stored past the caches. That is quicker if origin and target together do not fit
+/// into a cache that the cores share.
+const LONG: usize = 8 << 20;
+
 /// # Safety
 /// `len` bytes are valid at both addresses.
 #[inline(always)]
@@ -98,10 +102,29 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
         let word = unsafe { from.cast::<u64>().read_unaligned() };
         // SAFETY: 8 bytes are valid at both addresses.
         unsafe { to.cast::<u64>().write_unaligned(word) };
-    } else {
+    } else if len < LONG {
         // SAFETY: the caller's promise. Origin and target may be one place, if a process puts to itself.
         unsafe { to.copy_from(from, len) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { copy_long(from, to, len) };
     }
+}
+
+/// Copies past the caches.
+///
+/// # Safety
+/// `len` bytes are valid at both addresses.
+#[cold]
+unsafe fn copy_long(from: *const u8, to: *mut u8, len: usize) {
+    if from == to.cast_const() {
+        return;
+    }
+    // SAFETY: the caller's promise; it is only read.
+    let from = unsafe { Buffer::bytes(from.cast_mut(), len) };
+    // SAFETY: the caller's promise.
+    let to = unsafe { Buffer::bytes(to, len) };
+    from.copy_to(&to, len);
 }
 
 /// Integers of 4 or 8 bytes in a target's memory, as the program names them.

@@ -29,6 +29,7 @@ const MOST_DOUBLINGS: u32 = 10;
 
 /// Nanoseconds that it takes until the lock comes from another core: a cache line's way there and back.
 const WAY_NS: i32 = 200;
+
 /// The lock, and what it has gained since it was closed. Zeros are valid.
 #[derive(Debug, Default)]
 #[repr(C)]

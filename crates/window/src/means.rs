@@ -17,7 +17,7 @@ const PER_GAIN_OF_STORES: usize = 4;
 const LOCK_NS: i32 = 10;
 /// The same for a single element, which has the shortest way of all while the lock is open.
 const LOCK_NS_OF_ONE: i32 = 20;
-/// More elements than anybody changes at once.
+/// More elements count as so many.
 const MOST_ELEMENTS: usize = 1 << 16;
 
 /// How elements are changed.
