@@ -87,7 +87,7 @@ impl Number {
     }
 }
 
-/// What one thread does.
+/// The work of one thread.
 type Work = fn(&Number);
 
 /// Each of some threads does its work, and this one another; together they add `sum`.

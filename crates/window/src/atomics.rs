@@ -372,7 +372,7 @@ impl PlainOperation {
     /// Applies it to `count` integers.
     ///
     /// # Safety
-    /// So many integers are valid at both addresses; those of the target are aligned, and others access them
+    /// `count` integers are valid at both addresses; those of the target are aligned, and others access them
     /// as atomics at most, or not at all if [any means](Means) will do.
     #[inline(always)]
     pub unsafe fn apply(
@@ -426,7 +426,7 @@ impl PlainOperation {
     /// By vector instructions.
     ///
     /// # Safety
-    /// So many integers are valid at both addresses, and nobody else accesses those of the target.
+    /// `count` integers are valid at both addresses, and nobody else accesses those of the target.
     #[inline]
     unsafe fn apply_alone<E: Element>(self, target: *mut u8, operands: *const u8, count: usize) {
         if self == PlainOperation::Replace {

@@ -210,6 +210,15 @@ impl Machine {
         copy.run(self.domain, VNI).map_err(io::Error::other)
     }
 
+    /// Runs `inside` while no other thread and no other process is at the desk of a process's window thread.
+    fn at_desk(&self, rank: usize, inside: impl FnOnce()) {
+        let (desk, take) = (self.geometry.desk(), Change::CompareAndSwap { expected: 0, value: 1 });
+        self.wait(rank, desk, |value| value == 0 && self.change(rank, desk, take) == 0);
+        inside();
+        self.store(rank, desk, 0);
+        self.announce(rank, desk);
+    }
+
     /// Lets the thread of a process copy `len` bytes between `address` in its memory and `here`.
     ///
     /// # Safety
@@ -219,7 +228,7 @@ impl Machine {
         let desk = self.control(rank).desk();
         for at in (0..len).step_by(BOUNCE) {
             let part = BOUNCE.min(len - at);
-            self.in_lock(rank, self.geometry().desk(), || {
+            self.at_desk(rank, || {
                 if writes {
                     // SAFETY: the caller vouches for `here`; the bounce buffer has room.
                     unsafe { desk.bounce.copy_from(here.wrapping_add(at), part) };
@@ -258,7 +267,7 @@ impl Machine {
         let (mut rest, mut here) = (runs, here);
         while !rest.is_empty() {
             let (fit, len) = run_list::fitting(rest);
-            self.in_lock(rank, self.geometry().desk(), || {
+            self.at_desk(rank, || {
                 // SAFETY: the buffer is this thread's, inside of the lock.
                 let data = unsafe { run_list::write(desk.bounce, fit) };
                 if writes {

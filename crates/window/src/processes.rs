@@ -203,12 +203,6 @@ impl Remote for Processes {
         }
     }
 
-    fn in_lock<R>(&self, rank: usize, lock: WordAt, inside: impl FnOnce() -> R) -> R {
-        // Between machines nobody takes a lock of a block: the thread at the target does that. Who holds one
-        // waits for no other machine.
-        self.machine.in_lock(rank, lock, inside)
-    }
-
     #[inline(always)]
     fn complete(&self) {
         self.far.iter().for_each(Far::complete);

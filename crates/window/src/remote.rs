@@ -107,15 +107,4 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
 
     /// Completes everything that this thread has begun on a process, and waits for no other one.
     fn complete_at(&self, rank: usize);
-
-    /// Runs `inside` while no other thread and no other process holds this lock word of a process.
-    fn in_lock<R>(&self, rank: usize, lock: WordAt, inside: impl FnOnce() -> R) -> R {
-        let take = Change::CompareAndSwap { expected: 0, value: 1 };
-        self.wait(rank, lock, |value| value == 0 && self.change(rank, lock, take) == 0);
-        let result = inside();
-        self.complete();
-        self.store(rank, lock, 0);
-        self.announce(rank, lock);
-        result
-    }
 }
