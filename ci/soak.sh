@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Long stress, many random programs and inputs, every combination of the C programs, mpi4py with odd numbers of ranks, the
-# sanitizers' long form: a day on two cores.   ci/soak.sh BUILD [PART..]
+# Long stress, many random programs and inputs, combinations of the C programs, mpi4py with odd numbers of ranks, the
+# sanitizers' long form.   ci/soak.sh BUILD [PART..]
 #
-# It runs in parts, whose names it prints; PART is a pattern of them ('programs:*'). A run that was interrupted goes on with
+# It runs in parts, whose names it prints; PART is a pattern of them ('lane:*'). A run that was interrupted goes on with
 # the part that had not ended (ci/parts.sh). Logs are in BUILD/soak.
+# What could go on for days, in random order, ends after HEDDLE_TEST_SECONDS each time (default 300): HOURS on two cores.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . ci/parts.sh
@@ -12,6 +13,7 @@ build=${1:-build}
 models=$("$build/bin/heddle" models --names | paste -sd ,) || exit
 combinations=$build/soak/combinations
 mkdir -p "$build/soak"
+export HEDDLE_TEST_SECONDS=${HEDDLE_TEST_SECONDS:-300}
 "$build/bin/heddle" models --pairwise --seed "$RANDOM" >"$combinations" || exit
 
 # c_programs ARGUMENT..: programs of tests/c
@@ -27,8 +29,8 @@ random_programs() {
 part_stress() { ci/stress.sh "$build" 1000; }
 part_random() { random_programs; }
 part_windows() { random_programs --windows; }
-# Under one model with every number of ranks at every level.
-part_programs() { c_programs --models "$1" --cover all; }
+# Every combination of a model, a number of ranks and a level.
+part_programs() { c_programs --models "$models" --cover all; }
 # A million objects of each kind, and no growth.
 part_objects() {
     FLAT_COUNT=1000000 c_programs --models auto,lock-free,csync --cover one -k lifetime_flat_objects
@@ -48,7 +50,6 @@ part_sanitize() { ci/sanitize.sh long "$1"; }
 part_prrte() { tests/machines/prrte.sh "$build" .peers/openmpi all; }
 part_slurm() { tests/machines/slurm.sh "$build" all; }
 
-# shellcheck disable=SC2086  # a list
 run_parts "$build/soak" lane:rust lane:lifetime lane:collective lane:graph500 lane:fortran lane:mpi4py lane:py_models \
-    fuzz special_values garbage objects random windows stress machines prrte slurm sanitize:address sanitize:thread \
-    $(printf " programs:%s" ${models//,/ }) -- "$@"
+    fuzz special_values garbage objects random windows stress machines prrte slurm programs sanitize:address \
+    sanitize:thread -- "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long explorations of the model checkers, SPIN's, loom's and the project's own, all planted faults, and all mutants: a
-# day on two cores.   ci/verify.sh [PART..]
+# The long explorations of the model checkers, SPIN's, loom's and the project's own, all planted faults, and all mutants:
+# HOURS on two cores.   ci/verify.sh [PART..]
 #
 # It runs in parts, whose names it prints; PART is a pattern of them ('loom:*'). A run that was interrupted goes on with the
 # part that had not ended (ci/parts.sh). Logs are in target/verify.

@@ -26,7 +26,8 @@ model.
 
 `--sample N` runs each program under N of the models only, drawn at random for each program; `--few N` runs N of the programs
 only; `--most N` makes no more than N combinations for `--cover each`, so that of a factor with more values N are drawn.
-A run that draws prints its seed; the variable HEDDLE_TEST_SEED repeats the draw, or with `all` everything runs.
+A run that draws prints its seed; the variable HEDDLE_TEST_SEED repeats the draw, or with `all` everything runs. With
+HEDDLE_TEST_SECONDS the runs come in random order, and none begins after so many seconds; those left out count as skipped.
 
 The last line printed is `N passed, M failed, K skipped`, counting runs.
 """
@@ -61,6 +62,7 @@ class Program:
     keys: dict
     binary: pathlib.Path = None
     error: str = ""
+    being_built: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
     @property
     def name(self):
@@ -314,7 +316,9 @@ def main():
     if options.cover == "each":
         drawn.append("combinations of ranks, levels and models")
     drawn = ", ".join([*drawn, f"HEDDLE_TEST_SEED={seed}"]) if drawn else ""
+    limit = float(os.environ.get("HEDDLE_TEST_SECONDS") or "inf")
     programs = [Program(source, read_keys(source)) for source in sources]
+    began = time.monotonic()
     passed = failed = skipped = 0
     lock = threading.Lock()
     if drawn:
@@ -340,9 +344,17 @@ def main():
             print(f"FAIL: no program in {options.folder} matches {options.pattern!r}")
             failed += 1
 
+        if limit < float("inf"):
+            runs = [[run] for of_one in runs for run in of_one]
+            random.Random(seed if seed != "all" else None).shuffle(runs)
+
         def one_program(runs_of_it):
-            nonlocal passed, failed
-            build(runs_of_it[0].program, options, folder)
+            nonlocal passed, failed, skipped
+            if time.monotonic() - began > limit:
+                skipped += len(runs_of_it)
+                return
+            with runs_of_it[0].program.being_built:
+                build(runs_of_it[0].program, options, folder)
             if runs_of_it[0].program.error:
                 runs_of_it = runs_of_it[:1]
             for run in runs_of_it:

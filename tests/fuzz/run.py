@@ -4,7 +4,7 @@
 Input is taken or refused with a message that names what is wrong. A panic, a signal, a hang, another exit status or a silent
 refusal is a failure; the command that repeats it is printed. Each input follows from the seed, its target and its number.
 What lies in a ring has tests of its own: garbage_tests.rs in crates/transport, checked/tests.rs in crates/message.
-The last line is `N passed, M failed`.
+With HEDDLE_TEST_SECONDS the targets share so many seconds. The last line is `N passed, M failed`.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -213,13 +214,17 @@ def main():
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run (default 300)")
     options = parser.parse_args()
     targets = options.only or TARGETS
+    limit = float(os.environ.get("HEDDLE_TEST_SECONDS") or "inf") / len(targets)
     passed = failed = 0
     print(f"seed {options.seed}: {options.runs} inputs each for {', '.join(targets)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="heddle-fuzz-") as folder:
         fuzz = Fuzz(options, folder)
         for target in targets:
             fuzz.taken = fuzz.refused = 0
+            since = time.monotonic()
             for number in range(options.first, options.first + options.runs):
+                if time.monotonic() - since > limit:
+                    break
                 try:
                     getattr(fuzz, target)(Draw(f"{options.seed} {target} {number}"))
                     passed += 1

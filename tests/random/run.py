@@ -3,6 +3,7 @@
 --windows the program is win_random.c of tests/c, one-sided operations under every algorithm of window locks.
 
 Each run is named by its seed and repeats exactly (up to the library's timing). A failure prints the command that repeats it.
+With HEDDLE_TEST_SECONDS no run begins after so many seconds.
 The last line is `N passed, M failed`.
 """
 
@@ -74,7 +75,9 @@ def main():
     models = [f"HEDDLE_MODEL={model}" if model else "" for model in options.models.split(",")]
     if options.combinations:
         models = options.combinations.read_text().splitlines()
+    limit = float(os.environ.get("HEDDLE_TEST_SECONDS") or "inf")
     passed = failed = 0
+    since = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="heddle-random-") as folder:
         binary = pathlib.Path(folder) / "random_program"
         source = HERE.parent / "c" / "win_random.c" if options.windows else HERE / "random_traffic.c"
@@ -83,6 +86,8 @@ def main():
             print(f"does not compile: {shlex.join(build)}")
             return 1
         for i in range(options.runs):
+            if time.monotonic() - since > limit:
+                break
             seed = first + i
             choice = random.Random(seed)
             ranks = choice.randint(1, 5)

@@ -5,35 +5,65 @@ use std::cell::{Cell, RefCell};
 use std::env;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What loom says when all threads sleep.
 pub const DEADLOCK: &str = "deadlock";
 /// What loom says of two accesses to a cell with no order between them.
 pub const RACE: &str = "Causality violation";
 
-/// Explores all executions, or those with at most `preemptions` preemptions; `LOOM_MAX_PREEMPTIONS` overrides
-/// a bound, and `LOOM_MAX_DURATION` (seconds) ends it. Prints how many executions there were.
+/// How many preemptions a long exploration ends with.
+const FURTHEST: usize = 5;
+
+/// Explores all executions, or those with at most `preemptions` preemptions. With `HEDDLE_LOOM_SECONDS` goes on
+/// from there with one more, and one more, up to five, while the model has had less than so many seconds. Prints
+/// how many executions each bound had, and whether the time ended the last one.
 ///
 /// # Panics
 /// As the model does in any execution.
 pub fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
+    let body = Arc::new(body);
+    let since = Instant::now();
+    let mut is_explored = explore_within(preemptions, None, &body);
+    let (Some(own), Some(seconds)) = (preemptions, seconds()) else { return };
+    for bound in own + 1..=FURTHEST {
+        let left = seconds.saturating_sub(since.elapsed());
+        if !is_explored || left.is_zero() {
+            return;
+        }
+        is_explored = explore_within(Some(bound), Some(left), &body);
+    }
+}
+
+/// Returns true if the time was enough: `limit`, or else loom's `LOOM_MAX_DURATION`.
+fn explore_within<F>(preemptions: Option<usize>, limit: Option<Duration>, body: &Arc<F>) -> bool
+where
+    F: Fn() + Sync + Send + 'static,
+{
     let mut builder = loom::model::Builder::new();
     builder.max_branches = 20_000;
-    builder.preemption_bound = preemptions.map(|bound| builder.preemption_bound.unwrap_or(bound));
+    builder.preemption_bound = preemptions;
+    builder.max_duration = limit.or(builder.max_duration);
     let limit = builder.max_duration;
     let since = Instant::now();
     let executions = Arc::new(Mutex::new(0_u64));
-    let count = Arc::clone(&executions);
+    let (count, body) = (Arc::clone(&executions), Arc::clone(body));
     builder.check(move || {
         *count.lock().expect("not poisoned") += 1;
         KEPT.with(|kept| drop(kept.take()));
         body();
     });
     let executions = *executions.lock().expect("not poisoned");
-    let end =
-        if limit.is_some_and(|limit| since.elapsed() >= limit) { "; NOT ALL, the time was up" } else { "" };
-    println!("{executions} executions, preemptions bounded by {:?}{end}", builder.preemption_bound);
+    let is_explored = limit.is_none_or(|limit| since.elapsed() < limit);
+    let end = if is_explored { "" } else { "; NOT ALL, the time was up" };
+    println!("{executions} executions, preemptions bounded by {preemptions:?}{end}");
+    is_explored
+}
+
+/// How long a model goes on beyond its own bound.
+fn seconds() -> Option<Duration> {
+    let seconds = env::var("HEDDLE_LOOM_SECONDS").ok()?;
+    Some(Duration::from_secs(seconds.parse().expect("HEDDLE_LOOM_SECONDS is a whole number")))
 }
 
 const FAULTY: &str = "HEDDLE_TEST_FAULTY_MODEL";
@@ -70,7 +100,7 @@ pub fn in_a_process_that_fails(test: &str, symptom: &str, body: impl Fn() + Sync
         .args(["--exact", name, "--nocapture", "--test-threads", "1"])
         .env(FAULTY, "1")
         // This model is explored until it fails, whatever bounds the others have.
-        .env_remove("LOOM_MAX_PREEMPTIONS")
+        .env_remove("HEDDLE_LOOM_SECONDS")
         .env_remove("LOOM_MAX_DURATION")
         .output()
         .expect("this test can be run again");
