@@ -38,7 +38,11 @@ part_objects() {
 # A lane of make test without a draw: all lifetimes, models, or numbers of ranks.
 part_lane() { HEDDLE_TEST_SEED=all ci/lanes.sh "$1"; }
 # Several machines, under every model.
-part_machines() { tests/machines/test.sh "$build" .peers/mpich all; }
+part_machines() {
+    local mpich
+    mpich=$(ci/peer.sh mpich)
+    tests/machines/test.sh "$build" "$mpich" all
+}
 part_fuzz() { tests/fuzz/run.py "$build" --runs 10000; }
 part_special_values() { tests/fuzz/special_values.py "$build" --pairs all; }
 part_garbage() {
