@@ -14,6 +14,7 @@ mpicc=$build/bin/mpicc
 mpiexec=$build/bin/mpiexec
 models=auto,global-mutex
 export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
+mkdir -p "$build/test"
 
 # c_programs ARGUMENT..: the programs of tests/c. Each is compiled once, by the lane that comes first.
 c_programs() {

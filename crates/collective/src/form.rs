@@ -5,7 +5,8 @@
 //! they begin operations in the same order. A persistent operation keeps its tag from start to start.
 
 use super::conversation::Conversation;
-use super::steps::{Rest, Schedule};
+use super::messages::Messages;
+use super::steps::{Recorder, Rest, Schedule};
 use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 use heddle_message::domain;
@@ -26,8 +27,9 @@ fn tag(kind: i32, number: u32) -> i32 {
 ///
 /// # Errors
 /// Those of the description; the first error of the operation.
-pub fn run<'a>(comm: &'a CommRef, describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>) -> Result<()> {
-    let mut talk = Conversation::immediate(comm);
+pub fn run(comm: &CommRef, describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>) -> Result<()> {
+    let mut messages = Messages::default();
+    let mut talk = Conversation::immediate(comm, &mut messages);
     describe(&mut talk)?;
     talk.finish()
 }
@@ -36,10 +38,7 @@ pub fn run<'a>(comm: &'a CommRef, describe: impl FnOnce(&mut Conversation<'a>) -
 ///
 /// # Errors
 /// Those of the description; `MPI_ERR_NO_MEM` if there are too many requests. Then nothing has begun.
-pub fn begin<'a>(
-    comm: &'a CommRef,
-    describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
-) -> Result<usize> {
+pub fn begin(comm: &CommRef, describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>) -> Result<usize> {
     begun(comm, describe, None)
 }
 
@@ -48,20 +47,21 @@ pub fn begin<'a>(
 ///
 /// # Errors
 /// The same as those of [`begin`].
-pub fn begin_with<'a>(
-    comm: &'a CommRef,
-    describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
+pub fn begin_with(
+    comm: &CommRef,
+    describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>,
     attachment: Box<dyn Attachment>,
 ) -> Result<usize> {
     begun(comm, describe, Some(attachment))
 }
 
-fn begun<'a>(
-    comm: &'a CommRef,
-    describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
+fn begun(
+    comm: &CommRef,
+    describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>,
     attachment: Option<Box<dyn Attachment>>,
 ) -> Result<usize> {
-    let mut talk = Conversation::recorded(comm, false);
+    let mut recorder = Recorder::new(false);
+    let mut talk = Conversation::recorded(comm, &mut recorder);
     describe(&mut talk)?;
     let domain = domain::current()?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
@@ -90,11 +90,9 @@ fn complete(id: RequestId, outcome: Outcome) {
 ///
 /// # Errors
 /// The same as those of [`begin`].
-pub fn init<'a>(
-    comm: &'a CommRef,
-    describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
-) -> Result<usize> {
-    let mut talk = Conversation::recorded(comm, true);
+pub fn init(comm: &CommRef, describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>) -> Result<usize> {
+    let mut recorder = Recorder::new(true);
+    let mut talk = Conversation::recorded(comm, &mut recorder);
     describe(&mut talk)?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let schedule = Box::new(talk.into_schedule(tag(PERSISTENT, comm.operations.next_persistent())));

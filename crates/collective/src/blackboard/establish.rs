@@ -140,17 +140,17 @@ fn said_by_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &
     let mut all = [blackboard.reaches_all(), blackboard.has_cores()];
     let mut answer = all.map(u64::from);
     let buffer = bytes(&mut answer);
-    rounds.carry_out(comm.vni(), RoundStep::Publish(0, buffer, Span::of(&buffer), None), &mut messages);
+    rounds.carry_out(comm.vni(), &RoundStep::Publish(0, buffer, Span::of(&buffer), None), &mut messages);
     for rank in (0..size).filter(|&rank| rank != own) {
         let mut answer = [0_u64; 2];
         let room = bytes(&mut answer);
         let source = Source { round: 0, rank, whole: room.len(), offset: 0 };
-        rounds.carry_out(comm.vni(), RoundStep::Fetch(source, room, Span::of(&room)), &mut messages);
+        rounds.carry_out(comm.vni(), &RoundStep::Fetch(source, room, Span::of(&room)), &mut messages);
         for (all, answer) in all.iter_mut().zip(answer) {
             *all &= answer == 1;
         }
     }
-    rounds.carry_out(comm.vni(), RoundStep::Finish(0), &mut messages);
+    rounds.carry_out(comm.vni(), &RoundStep::Finish(0), &mut messages);
     let came = messages.take_error().is_none();
     all.map(|all| all && came)
 }

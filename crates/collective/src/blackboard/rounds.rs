@@ -28,8 +28,8 @@ pub(crate) struct Rounds<'a> {
 impl Rounds<'_> {
     /// Carries a step out.
     #[inline(always)]
-    pub(crate) fn carry_out(&self, vni: u32, step: RoundStep, messages: &mut Messages) {
-        if !self.attempt(&step, messages) {
+    pub(crate) fn carry_out(&self, vni: u32, step: &RoundStep, messages: &mut Messages) {
+        if !self.attempt(step, messages) {
             self.wait_for(vni, step, messages);
         }
     }
@@ -61,15 +61,15 @@ impl Rounds<'_> {
 
     /// Attempts a step again and again until it succeeds, and makes progress meanwhile.
     #[inline(never)]
-    fn wait_for(&self, vni: u32, step: RoundStep, messages: &mut Messages) {
-        if soon(self.blackboard.has_cores(), || self.attempt(&step, messages)) {
+    fn wait_for(&self, vni: u32, step: &RoundStep, messages: &mut Messages) {
+        if soon(self.blackboard.has_cores(), || self.attempt(step, messages)) {
             return;
         }
         let awaits_readers = step.awaits_readers();
         if awaits_readers {
             self.blackboard.begin_waiting();
         }
-        self.blackboard.domain().wait_until(vni, || self.attempt(&step, messages));
+        self.blackboard.domain().wait_until(vni, || self.attempt(step, messages));
         if awaits_readers {
             self.blackboard.end_waiting();
         }

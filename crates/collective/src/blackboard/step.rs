@@ -3,6 +3,7 @@
 use crate::data::Combiner;
 use heddle_blackboard::{BlockTable, Span};
 use heddle_message::buffer::Buffer;
+use std::mem::forget;
 use std::ptr::NonNull;
 use std::slice;
 
@@ -78,6 +79,16 @@ impl KeptBlocks {
 unsafe impl Send for KeptBlocks {}
 
 impl RoundStep {
+    /// Drops a step that has been carried out. Only one of its kinds owns something, and with this the compiler
+    /// sees which kind it is where it was made: no call.
+    #[inline(always)]
+    pub(crate) fn end(self) {
+        match self {
+            RoundStep::Fold(_, _, combiner) => drop(combiner),
+            nothing_owned => forget(nothing_owned),
+        }
+    }
+
     /// Returns true if it waits for those who read earlier rounds, not for those who publish.
     pub(crate) fn awaits_readers(&self) -> bool {
         use RoundStep::{Announce, AwaitFinished, Expose, Finish, Publish, PublishBlocks};

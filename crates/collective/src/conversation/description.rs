@@ -7,7 +7,7 @@ use crate::steps::{Operands, Prompt, Recorder, Schedule, Step};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, KeptComm};
 use heddle_message::buffer::Buffer;
-use std::mem::replace;
+use std::mem::{replace, take};
 
 /// A collective operation talking to the other ranks.
 #[derive(Debug)]
@@ -26,29 +26,31 @@ pub struct Conversation<'a> {
     pub(super) tag: i32,
     /// The library's own memory, which lives as long as the operation.
     pub(super) memory: Vec<Memory>,
-    pub(super) form: Form,
+    pub(super) form: Form<'a>,
 }
 
-/// What becomes of a step.
+/// What becomes of a step. Its caller has what that takes: a conversation is moved often, and these are large.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum Form<'a> {
     /// It is carried out at once.
-    Immediate(Messages),
-    Recorded(Recorder),
+    Immediate(&'a mut Messages),
+    Recorded(&'a mut Recorder),
 }
 
 impl<'a> Conversation<'a> {
     /// One that carries its steps out.
-    pub(crate) fn immediate(comm: &'a CommRef) -> Conversation<'a> {
-        Conversation::new(comm, Form::Immediate(Messages::default()))
+    #[inline(always)]
+    pub(crate) fn immediate(comm: &'a CommRef, messages: &'a mut Messages) -> Conversation<'a> {
+        Conversation::new(comm, Form::Immediate(messages))
     }
 
-    /// One that records its steps, to be carried out once, or again and again if it is persistent.
-    pub(crate) fn recorded(comm: &'a CommRef, persistent: bool) -> Conversation<'a> {
-        Conversation::new(comm, Form::Recorded(Recorder::new(persistent)))
+    /// One that records its steps.
+    pub(crate) fn recorded(comm: &'a CommRef, recorder: &'a mut Recorder) -> Conversation<'a> {
+        Conversation::new(comm, Form::Recorded(recorder))
     }
 
-    fn new(comm: &'a CommRef, form: Form) -> Conversation<'a> {
+    #[inline(always)]
+    fn new(comm: &'a CommRef, form: Form<'a>) -> Conversation<'a> {
         Conversation {
             comm,
             local: comm.local(),
@@ -174,8 +176,12 @@ impl<'a> Conversation<'a> {
     }
 
     /// Copies data within the process, as if the rank sent it to itself.
+    #[inline(always)]
     pub(crate) fn copy(&mut self, from: &Buffer, to: &Buffer) {
-        self.prompt(Prompt::Copy(*from, *to));
+        match &mut self.form {
+            Form::Immediate(messages) => messages.copy(self.comm.rank(), from, to),
+            Form::Recorded(recorder) => recorder.push(Step::Prompt(Prompt::Copy(*from, *to))),
+        }
     }
 
     /// Computes `inout = input OP inout` on `count` elements.
@@ -221,7 +227,8 @@ impl<'a> Conversation<'a> {
     ///
     /// # Errors
     /// That error.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    #[inline(always)]
+    pub(crate) fn finish(&mut self) -> Result<()> {
         match &mut self.form {
             Form::Immediate(messages) => messages.take_error().map_or(Ok(()), Err),
             Form::Recorded(_) => unreachable!("a recorded operation has no result yet"),
@@ -232,6 +239,7 @@ impl<'a> Conversation<'a> {
     pub(crate) fn into_schedule(self, tag: i32) -> Schedule {
         match self.form {
             Form::Recorded(recorder) => {
+                let recorder = take(recorder);
                 if let Some(blackboard) = self.comm.blackboard.get() {
                     recorder.make_pages(blackboard);
                 }

@@ -209,7 +209,10 @@ impl OnBlackboard<'_, '_> {
     #[inline(always)]
     fn step(&mut self, step: RoundStep) {
         match &mut self.talk.form {
-            Form::Immediate(messages) => self.rounds.carry_out(self.talk.comm.vni(), step, messages),
+            Form::Immediate(messages) => {
+                self.rounds.carry_out(self.talk.comm.vni(), &step, messages);
+                step.end();
+            }
             Form::Recorded(recorder) => recorder.push(Step::InRound(step)),
         }
     }

@@ -20,25 +20,30 @@ impl<'a> Elements<'a> {
     ///
     /// # Safety
     /// All elements that will be asked of it are valid.
+    #[inline(always)]
     pub(crate) unsafe fn new(address: *mut u8, datatype: &'a TypeInUse) -> Elements<'a> {
         Elements { address, datatype }
     }
 
+    #[inline(always)]
     pub(crate) fn address(self) -> *mut u8 {
         self.address
     }
 
+    #[inline(always)]
     pub(crate) fn datatype(self) -> &'a TypeInUse {
         self.datatype
     }
 
     /// The elements from number `index` on.
+    #[inline(always)]
     pub(crate) fn at(self, index: i64) -> Elements<'a> {
         let bytes = index.wrapping_mul(self.datatype.extent()) as isize;
         Elements { address: self.address.wrapping_offset(bytes), datatype: self.datatype }
     }
 
     /// The first `count` of them.
+    #[inline(always)]
     pub(crate) fn buffer(self, count: i64) -> Buffer {
         // SAFETY: the caller of `new` promised that this memory is valid.
         unsafe { Buffer::new(self.address, count, self.datatype) }
@@ -63,12 +68,14 @@ impl<'a> Part<'a> {
     /// # Safety
     /// The elements of every block that the operation has in this memory are valid for it:
     /// for reads if it sends them, for writes if it receives them.
+    #[inline(always)]
     pub unsafe fn new(address: *mut u8, count: i64, datatype: &'a TypeInUse) -> Result<Part<'a>> {
         let bytes = check_count(count, datatype)?;
         check_address(address, bytes, datatype)?;
         Ok(Part { elements: Elements { address, datatype }, count })
     }
 
+    #[inline(always)]
     pub(crate) fn buffer(&self) -> Buffer {
         self.elements.buffer(self.count)
     }
@@ -86,12 +93,14 @@ impl<'a> Part<'a> {
     }
 
     /// Bytes of data.
+    #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         (self.count * self.elements.datatype.size()) as usize
     }
 
     /// Returns true if two parts surely overlap: they start at one address, and both have data of predefined
     /// types, which have no gaps in which the other could lie.
+    #[inline(always)]
     pub(crate) fn aliases(&self, other: &Part<'_>) -> bool {
         self.elements.address == other.elements.address
             && self.len() != 0
@@ -106,10 +115,13 @@ impl<'a> Part<'a> {
 #[inline(always)]
 pub(crate) fn overlap(data: impl Fn(usize) -> Buffer, blocks: &(impl Blocks + ?Sized), ranks: usize) -> bool {
     (0..ranks).any(|rank| {
-        let (one, other) = (data(rank), blocks.block(rank));
-        !one.is_empty()
-            && !other.is_empty()
-            && one.contiguous().is_some_and(|at| other.contiguous() == Some(at))
+        let one = data(rank);
+        // Mostly there is no need to look at more than the addresses.
+        if one.contiguous() != Some(blocks.address(rank)) {
+            return false;
+        }
+        let other = blocks.block(rank);
+        !one.is_empty() && !other.is_empty() && other.contiguous().is_some()
     })
 }
 
@@ -136,6 +148,7 @@ impl<'a> Parts<'a> {
     ///
     /// # Safety
     /// The same as for [`Part::new`], for all blocks.
+    #[inline(always)]
     pub unsafe fn new(
         address: *mut u8,
         counts: Numbers<'a>,
@@ -186,6 +199,11 @@ impl<'a> TypedParts<'a> {
 pub(crate) trait Blocks {
     /// The block of `rank`.
     fn block(&self, rank: usize) -> Buffer;
+
+    /// The address from which its elements lie.
+    fn address(&self, rank: usize) -> *mut u8 {
+        self.block(rank).address()
+    }
 }
 
 impl Blocks for Vec<Buffer> {
@@ -195,14 +213,26 @@ impl Blocks for Vec<Buffer> {
 }
 
 impl Blocks for Part<'_> {
+    #[inline(always)]
     fn block(&self, rank: usize) -> Buffer {
         self.elements.at((rank as i64).wrapping_mul(self.count)).buffer(self.count)
+    }
+
+    #[inline(always)]
+    fn address(&self, rank: usize) -> *mut u8 {
+        self.elements.at((rank as i64).wrapping_mul(self.count)).address
     }
 }
 
 impl Blocks for Parts<'_> {
+    #[inline(always)]
     fn block(&self, rank: usize) -> Buffer {
         self.elements.at(self.displs.at(rank)).buffer(self.counts.at(rank))
+    }
+
+    #[inline(always)]
+    fn address(&self, rank: usize) -> *mut u8 {
+        self.elements.at(self.displs.at(rank)).address
     }
 }
 

@@ -182,6 +182,12 @@ impl Buffer {
         self.bytes == 0
     }
 
+    /// The address from which the elements lie.
+    #[inline(always)]
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+
     /// Returns the address of the data if it lies in one piece.
     #[inline(always)]
     pub fn contiguous(&self) -> Option<*mut u8> {

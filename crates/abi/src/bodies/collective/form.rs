@@ -17,10 +17,10 @@ pub(in crate::bodies) enum Form {
 
 impl Form {
     /// Runs, begins or prepares the operation that `describe` describes.
-    pub(in crate::bodies) fn carry_out<'a>(
+    pub(in crate::bodies) fn carry_out(
         self,
-        comm: &'a CommRef,
-        describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
+        comm: &CommRef,
+        describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>,
     ) -> Result<()> {
         match self {
             Form::Blocking => run(comm, describe),
