@@ -121,10 +121,15 @@ impl Target {
     /// has none or has to take its turn.
     #[inline(always)]
     pub fn change_one(&self, change: impl Fn()) -> bool {
+        self.change_one_as(thread_number, change)
+    }
+
+    #[inline(always)]
+    fn change_one_as(&self, thread: impl Fn() -> Option<usize>, change: impl Fn()) -> bool {
         match self.way {
             Way::Chosen => {
                 let lock = self.accumulate_lock().bias();
-                let inside = thread_number().and_then(|number| self.marks().enter_by_own_mark(number, lock));
+                let inside = thread().and_then(|number| self.marks().enter_by_own_mark(number, lock));
                 match inside {
                     Some(_inside) => change(),
                     None => return false,
@@ -206,5 +211,29 @@ impl Target {
 
     pub(crate) fn withdraw(&self, kind: u32) {
         self.access.fetch_and(!kind, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn a_thread_changes_no_element_on_its_own_where_the_lock_is_closed() {
+        let (lock, marks) = (AccumulateLock::default(), SharedMarks::default());
+        // SAFETY: both outlive the target.
+        let target = unsafe { Target::new((std::ptr::null_mut(), 0, 1), Way::Chosen, (&lock, &marks), (0, 0)) };
+        let change_one = |thread| {
+            let changes = Cell::new(0);
+            let may = target.change_one_as(|| thread, || changes.set(changes.get() + 1));
+            (may, changes.get())
+        };
+        assert_eq!(change_one(None), (false, 0));
+        assert_eq!(change_one(Some(3)), (false, 0), "it has no mark yet");
+        assert!(marks.enter(Some(3), lock.bias()).is_some());
+        assert_eq!(change_one(Some(3)), (true, 1));
+        lock.close(&mut lock.bias().try_alone().expect("nobody has it"));
+        assert_eq!(change_one(Some(3)), (false, 0));
     }
 }
