@@ -7,7 +7,7 @@
 # tests of the crates explore. Combining: crates/combining/tests/loom_*.rs. The rings:
 # crates/transport/tests/loom_ring.rs. Objects and requests that pass between threads: loom_tests beside the
 # code, in crates/objects/src.
-# long: the same, and each model that has a bound goes on with higher ones, for half a minute; says how far it came.
+# long: the same, and each model that has a bound goes on with higher ones, for ten seconds; says how far it came.
 # After the models: faults planted in a copy of the sources, each of which a model has to find (ci/faults.py): in the short
 # form a random few, with the seed that brings them again, in the long form all. HEDDLE_LOOM_CRATES="sync ..": only the
 # models of these crates.
@@ -21,7 +21,7 @@ drawn) count=14 planted="--sample 3" ;;
 short) ;;
 long)
     planted=
-    export HEDDLE_LOOM_SECONDS="${HEDDLE_LOOM_SECONDS:-30}"
+    export HEDDLE_LOOM_SECONDS="${HEDDLE_LOOM_SECONDS:-10}"
     [ $# -gt 0 ] || set -- --nocapture
     ;;
 *) echo "usage: $0 drawn|short|long [TEST_ARGUMENT..]" >&2; exit 2 ;;

@@ -27,7 +27,8 @@ fn fixed(processes: usize) -> impl Iterator<Item = LockKind> {
     let distances = (4..=processes.ilog2()).map(|log| 1 << log);
     let thresholds = [(WRITERS, LOCALITY), (20, LOCALITY), (20, 10), (5, 10)];
     // With 64 processes none of the last two is better than all others.
-    let taken = if is_long() { 4 } else { 2 };
+    // The largest take the host a minute each.
+    let taken = if is_long() && processes < 1024 { 4 } else { 2 };
     distances.flat_map(move |counter_distance| {
         thresholds.into_iter().take(taken).map(move |(writers, locality)| {
             LockKind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers: 0 })
@@ -56,7 +57,6 @@ fn a_stable_workload_comes_close_to_the_best_fixed_setting() {
             (256, 0.02, 1_000_000),
             (256, 0.05, 1_000_000),
             (256, 0.5, 1_000_000),
-            (1024, 0.002, 8_000_000),
             (1024, 0.02, 2_000_000),
             (1024, 0.05, 2_000_000),
             (1024, 0.5, 1_000_000),

@@ -14,7 +14,7 @@
 //! | a fault that has to be found | 3, or until it is found |
 //!
 //! `make verify` goes on from there: each model with one preemption more, and one more, up to 5, until it has had
-//! half a minute (`HEDDLE_LOOM_SECONDS`). What it prints of each model, how many executions with which bound, and
+//! ten seconds (`HEDDLE_LOOM_SECONDS`). What it prints of each model, how many executions with which bound, and
 //! whether the time ended the last one, `ci/loom.sh short --nocapture` prints, too.
 
 // Every test file includes this one and uses its share of it.
