@@ -4,7 +4,7 @@
 #
 # It runs in parts, whose names it prints; PART is a pattern of them ('lane:*'). A run that was interrupted goes on with
 # the part that had not ended (ci/parts.sh). Logs are in BUILD/soak.
-# What could go on for days, in random order, ends after HEDDLE_TEST_SECONDS each time (default 300): HOURS on two cores.
+# What could go on for days, in random order, ends after HEDDLE_TEST_SECONDS each time (default 300): two to three hours on two cores.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . ci/parts.sh

@@ -15,9 +15,9 @@ pub const RACE: &str = "Causality violation";
 /// How many preemptions a long exploration ends with.
 const FURTHEST: usize = 5;
 
-/// Explores all executions, or those with at most `preemptions` preemptions. With `HEDDLE_LOOM_SECONDS` goes on
-/// from there with one more, and one more, up to five, while the model has had less than so many seconds. Prints
-/// how many executions each bound had, and whether the time ended the last one.
+/// Explores all executions, or those with at most `preemptions` preemptions. With `HEDDLE_LOOM_SECONDS` goes
+/// on from there with one more, and one more, up to five, while the model has had less than so many seconds.
+/// Prints how many executions each bound had, and whether the time ended the last one.
 ///
 /// # Panics
 /// As the model does in any execution.

@@ -223,7 +223,8 @@ mod tests {
     fn a_thread_changes_no_element_on_its_own_where_the_lock_is_closed() {
         let (lock, marks) = (AccumulateLock::default(), SharedMarks::default());
         // SAFETY: both outlive the target.
-        let target = unsafe { Target::new((std::ptr::null_mut(), 0, 1), Way::Chosen, (&lock, &marks), (0, 0)) };
+        let target =
+            unsafe { Target::new((std::ptr::null_mut(), 0, 1), Way::Chosen, (&lock, &marks), (0, 0)) };
         let change_one = |thread| {
             let changes = Cell::new(0);
             let may = target.change_one_as(|| thread, || changes.set(changes.get() + 1));

@@ -79,8 +79,8 @@ impl KeptBlocks {
 unsafe impl Send for KeptBlocks {}
 
 impl RoundStep {
-    /// Drops a step that has been carried out. Only one of its kinds owns something, and with this the compiler
-    /// sees which kind it is where it was made: no call.
+    /// Drops a step that has been carried out. Only one of its kinds owns something, and with this the
+    /// compiler sees which kind it is where it was made: no call.
     #[inline(always)]
     pub(crate) fn end(self) {
         match self {

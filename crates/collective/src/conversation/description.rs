@@ -29,7 +29,8 @@ pub struct Conversation<'a> {
     pub(super) form: Form<'a>,
 }
 
-/// What becomes of a step. Its caller has what that takes: a conversation is moved often, and these are large.
+/// What becomes of a step. Its caller has what that takes: a conversation is moved often, and these are
+/// large.
 #[derive(Debug)]
 pub(super) enum Form<'a> {
     /// It is carried out at once.

@@ -31,6 +31,7 @@ use std::hash::{Hash, Hasher};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 /// An operation that a process is about to make.
 enum Operation {
@@ -379,9 +380,16 @@ impl Run {
     }
 }
 
+/// How long one exploration may take, if the caller of the tests says so.
+fn limit() -> Option<Duration> {
+    let seconds = std::env::var("HEDDLE_EXPLORE_SECONDS").ok()?;
+    Some(Duration::from_secs(seconds.parse().expect("HEDDLE_EXPLORE_SECONDS is a whole number")))
+}
+
 impl Explorer<'_> {
-    /// Explores everything.
+    /// Explores everything, or what can be had in `HEDDLE_EXPLORE_SECONDS`; then it says so.
     pub(crate) fn explore(&self) -> Report {
+        let (since, limit) = (Instant::now(), limit());
         let mut seen = HashSet::new();
         let most = Rc::new(Cell::new(Most::default()));
         let mut report = Report { states: 0, most: Most::default(), failure: None };
@@ -393,6 +401,11 @@ impl Explorer<'_> {
             let mut next = Vec::new();
             if seen.insert(run.world.borrow().hash()) {
                 report.states += 1;
+                let looks = report.states.is_multiple_of(1024);
+                if looks && limit.is_some_and(|limit| since.elapsed() > limit) {
+                    println!("NOT ALL, the time was up:");
+                    return report;
+                }
                 next = run.steps();
                 let world = run.world.borrow();
                 let is_over = run.tasks.iter().all(Option::is_none);

@@ -13,9 +13,9 @@
 //! | three threads | 2; 1 or 3 where that is still seconds, or enough |
 //! | a fault that has to be found | 3, or until it is found |
 //!
-//! `make verify` goes on from there: each model with one preemption more, and one more, up to 5, until it has had
-//! ten seconds (`HEDDLE_LOOM_SECONDS`). What it prints of each model, how many executions with which bound, and
-//! whether the time ended the last one, `ci/loom.sh short --nocapture` prints, too.
+//! `make verify` goes on from there: each model with one preemption more, and one more, up to 5, until it has
+//! had ten seconds (`HEDDLE_LOOM_SECONDS`). What it prints of each model, how many executions with which
+//! bound, and whether the time ended the last one, `ci/loom.sh short --nocapture` prints, too.
 
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code, unused_imports, unused_macros)]
