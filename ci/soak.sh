@@ -26,7 +26,7 @@ random_programs() {
         --runs 1000 "$@"
 }
 
-part_stress() { ci/stress.sh "$build" 1000; }
+part_stress() { ci/stress.sh "$build" 100; }
 part_random() { random_programs; }
 part_windows() { random_programs --windows; }
 # Every combination of a model, a number of ranks and a level.

@@ -244,8 +244,7 @@ def execute(run, options, left_out=None):
         except subprocess.TimeoutExpired:
             late = True
             status = stop(process)
-        output.seek(0)
-        text = output.read().decode(errors="replace")
+        text = ends_of(output).decode(errors="replace")
     seconds = time.monotonic() - began
     problem = f"still running after {timeout:g} s" if late else judge(run.program.keys, status, text)
     if problem:
@@ -254,6 +253,17 @@ def execute(run, options, left_out=None):
             "  | " + line for line in text.splitlines()[-40:]
         )
     return problem, seconds
+
+
+def ends_of(output):
+    """What a file holds, without its middle if that is long: a program may fail again and again until its time is up."""
+    length, most = output.seek(0, os.SEEK_END), 1 << 20
+    output.seek(0)
+    if length <= 2 * most:
+        return output.read()
+    first = output.read(most)
+    output.seek(-most, os.SEEK_END)
+    return first + b"\n..\n" + output.read()
 
 
 def stop(process):
