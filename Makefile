@@ -9,7 +9,7 @@
 #   make figures     measures what the README's picture shows and draws it again (half an hour)
 #   make figures-lab the same on a simulated machine of 88 cores (half an hour)
 #   make papers      repeats the papers' experiments, with all peers (an hour)
-#   make verify      long model checks (two to three hours; it goes on where it was interrupted, as the next does)
+#   make verify      long model checks (some hours; it goes on where it was interrupted, as the next does)
 #   make soak        long stress and random programs (as long)
 #   make lint        formatting, clippy, documentation
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long explorations of the model checkers, SPIN's, loom's and the project's own, all planted faults, and all mutants:
-# two to three hours on two cores.   ci/verify.sh [PART..]
+# some hours on two cores.   ci/verify.sh [PART..]
 #
 # It runs in parts, whose names it prints; PART is a pattern of them ('loom:*'). A run that was interrupted goes on with the
 # part that had not ended (ci/parts.sh). Logs are in target/verify.
@@ -15,7 +15,7 @@ part_mutants() { ci/mutants.py; }
 part_adaptive() { HEDDLE_EXPLORE_LONG=1 cargo test -p heddle-rma-sim --release --test adaptive -- --nocapture; }
 # The larger sizes, as far as 20 seconds take each.
 part_exhaustive() {
-    HEDDLE_EXPLORE_LONG=1 HEDDLE_EXPLORE_SECONDS=20 \
+    HEDDLE_EXPLORE_LONG=1 HEDDLE_EXPLORE_SECONDS=${HEDDLE_EXPLORE_SECONDS:-20} \
         cargo test -p heddle-rma-locks --release --test 'exhaustive*' -- --nocapture
 }
 part_loom() { HEDDLE_LOOM_CRATES=$1 ci/loom.sh long; }

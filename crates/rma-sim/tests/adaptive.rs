@@ -27,7 +27,7 @@ fn fixed(processes: usize) -> impl Iterator<Item = LockKind> {
     let distances = (4..=processes.ilog2()).map(|log| 1 << log);
     let thresholds = [(WRITERS, LOCALITY), (20, LOCALITY), (20, 10), (5, 10)];
     // With 64 processes none of the last two is better than all others.
-    // The largest take the host a minute each.
+    // The largest take the longest, so they have fewer.
     let taken = if is_long() && processes < 1024 { 4 } else { 2 };
     distances.flat_map(move |counter_distance| {
         thresholds.into_iter().take(taken).map(move |(writers, locality)| {

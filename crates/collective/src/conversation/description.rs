@@ -29,8 +29,8 @@ pub struct Conversation<'a> {
     pub(super) form: Form<'a>,
 }
 
-/// What becomes of a step. Its caller has what that takes: a conversation is moved often, and these are
-/// large.
+/// What becomes of a step. Whoever makes a conversation owns the messages or the recorder: they are large,
+/// and a conversation is moved.
 #[derive(Debug)]
 pub(super) enum Form<'a> {
     /// It is carried out at once.
