@@ -19,7 +19,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// The places of a lock's words that tell who waits.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     /// The node of each process in the root's queue, and the words of a node's status and the queue's tail.
     pub(crate) root_nodes: Vec<Rank>,

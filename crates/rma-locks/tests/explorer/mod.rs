@@ -387,9 +387,11 @@ fn limit() -> Option<Duration> {
 }
 
 impl Explorer<'_> {
-    /// Explores everything, or what can be had in `HEDDLE_EXPLORE_SECONDS`; then it says so.
+    /// Explores everything, or what can be had in `HEDDLE_EXPLORE_SECONDS`; then it says so. Bypassing is
+    /// followed to the end, since tests demand that its bound is reached.
     pub(crate) fn explore(&self) -> Report {
-        let (since, limit) = (Instant::now(), limit());
+        let since = Instant::now();
+        let limit = limit().filter(|_| self.places == Places::default());
         let mut seen = HashSet::new();
         let most = Rc::new(Cell::new(Most::default()));
         let mut report = Report { states: 0, most: Most::default(), failure: None };
