@@ -293,6 +293,29 @@ fn a_creditor_gives_up() {
     assert_eq!(*lock.acquire(), 1);
 }
 
+/// The head of the high class says that another one is coming, which then gives up.
+fn the_thread_behind_the_head_gives_up() {
+    let lock = two_counted(u32::MAX);
+    let first = lock.acquire();
+    let other = Arc::clone(&lock);
+    let head = thread::spawn(move || add(&other, High));
+    while !lock.has_waiters() {
+        thread::yield_now();
+    }
+    let other = Arc::clone(&lock);
+    let behind = thread::spawn(move || add(&other, TimedHigh));
+    thread::yield_now();
+    drop(first);
+    let added = head.join().expect("adder") + behind.join().expect("user");
+    *lock.acquire_low() += 1;
+    assert_eq!(*lock.acquire_low(), added + 1);
+}
+
+#[test]
+fn the_low_class_enters_when_nobody_comes() {
+    explore(Some(2), the_thread_behind_the_head_gives_up);
+}
+
 #[test]
 fn the_others_get_what_is_owed_to_a_thread_that_gave_up() {
     explore(Some(1), a_creditor_gives_up);
@@ -311,7 +334,7 @@ with_fault!(a_head_that_does_not_check_again_is_found, together(|| two_counted(2
 
 with_fault!(a_holder_without_its_fence_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
 
-with_fault!(a_thread_that_gives_up_in_silence_is_found, giving_up(&[&[High], &[TimedHigh, TimedHigh]]));
+with_fault!(a_thread_that_gives_up_in_silence_is_found, the_thread_behind_the_head_gives_up);
 
 with_fault!(
     a_debt_that_its_creditor_does_not_know_of_is_found,
