@@ -5,49 +5,34 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::config_file::{self, ConfigFileError};
 use crate::hosts::{self, Host, HostError};
+use crate::options::{self, Inherit, LaunchOption, Means, Scope, Takes};
+use crate::output::Labels;
+use crate::placement::{Allowed, Policy};
+use crate::redirect::{InputTo, Redirect};
 use crate::standard_options::{ERROR_HANDLERS, found_in, is_architecture_here, largest_allowed};
 use heddle_bootstrap::builtin::env;
 
-/// Printed for `--help`.
-pub(crate) const HELP: &str = "\
+/// The help.
+pub(crate) fn help() -> String {
+    let (block, job) = (options::explained(Scope::Block), options::explained(Scope::Job));
+    format!("{USAGE}\nFor the block they stand in:\n{block}\nFor the whole job:\n{job}\n{NOTES}")
+}
+
+const USAGE: &str = "\
 Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...
        mpiexec -configfile FILE    the same from a file: a block per line, # begins a comment, \\ continues a line
 
 Starts a parallel job: each block between colons adds its ranks to one MPI_COMM_WORLD.
+";
 
-For the block they stand in:
-  -n N, -np N           start N ranks of the program (1 if not given)
-  -env NAME VALUE       set an environment variable
-  -wdir DIR, -wd DIR    start in this directory
-  -path DIRS            look for the program in these directories, separated by colons, before PATH
-  -soft SET             the allowed numbers of ranks, as 1,4,8:64:8: start the largest of them that is at most N
-  -arch NAME            run on this architecture: an error if the machine has another one
-  -initial-errhandler NAME
-                        the error handler at the start: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
-  -memory-alloc-kinds LIST
-                        kinds of memory that the program will use, as system,mpi:alloc_mem
-
-For the whole job:
-  -genv NAME VALUE      set an environment variable in every block
-  -l                    begin each line of output with the rank it comes from: [rank]
-  --bind-to core|none   core: give each rank cores of its own, the number of cores divided by the number of ranks
-                        (rounded down), if there are at least as many cores as ranks; otherwise, and with none
-                        (the default), the kernel places the ranks
-  -hosts LIST, -host LIST
-                        run on these machines: names or addresses, separated by commas, each with the number of its
-                        ranks if it is not 1 (first:4,second:4). If there are more ranks, each machine gets proportionally
-                        more. The first of these launchers in PATH starts them: prterun (PRRTE, which comes with
-                        Open MPI 5), mpiexec.hydra (MPICH). This machine alone needs no launcher.
-  -hostfile FILE, -machinefile FILE, -file FILE, -f FILE
-                        the same from a file with a machine on each line: NAME, NAME:4 or NAME slots=4; # begins a comment
-  -h, --help            print this text
-  --version             print the version
-
-Ranks inherit the environment (from prterun on other machines only the variables HEDDLE_..., and those given by options).
-Standard input goes to rank 0; output is passed on line by line.
+const NOTES: &str = "\
+One dash and two are the same. Ranks inherit the environment, if no option says otherwise (from prterun on other machines
+only the variables HEDDLE_..., and those given by options).
+Output is passed on line by line.
 Exit status: 0 if all ranks ended well; otherwise that of the rank that ended the job: its exit code, the code
 given to MPI_Abort, or 128 plus the number of the signal that killed it. 127: program not found, 126: program
 cannot be run, 2: the command line is wrong, 1: mpiexec itself failed.
@@ -62,12 +47,14 @@ is to live longer must be started without the variable HEDDLE_JOB_ID (env -u HED
 /// What to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Print [`HELP`].
+    /// Print the help.
     Help,
+    /// Print all options.
+    HelpAll,
     /// Print the version.
     Version,
     /// Run a job.
-    Run(JobLine),
+    Run(Box<JobLine>),
 }
 
 /// A job as the command line describes it.
@@ -75,12 +62,24 @@ pub(crate) enum Request {
 pub(crate) struct JobLine {
     /// Blocks in order; never empty.
     pub(crate) blocks: Vec<Block>,
-    /// True if lines of output begin with their rank.
-    pub(crate) labels: bool,
+    /// What lines of output begin with.
+    pub(crate) labels: Labels,
+    /// Where output goes, if not to the launcher's own.
+    pub(crate) redirect: Redirect,
+    /// Who reads the launcher's input.
+    pub(crate) input: InputTo,
     /// Where ranks may run.
-    pub(crate) binding: Binding,
+    pub(crate) placement: Policy,
     /// The machines, if the command line names any.
     pub(crate) hosts: Option<Hosts>,
+    /// How many ranks each machine gets, if it says so.
+    pub(crate) per_machine: Option<u32>,
+    /// Whether to print which ranks run here.
+    pub(crate) shows_map: bool,
+    /// When the job is ended.
+    pub(crate) time_limit: Option<Duration>,
+    /// What is said before the job starts: options that have no effect.
+    pub(crate) notes: Vec<String>,
 }
 
 /// How the command line names machines.
@@ -99,6 +98,8 @@ pub(crate) struct Block {
     pub(crate) ranks: u32,
     /// Additions to the environment, `-genv` before `-env`.
     pub(crate) environment: Vec<(OsString, OsString)>,
+    /// The variables of the launcher that are inherited, if not all.
+    pub(crate) inherited: Option<Vec<OsString>>,
     /// The working directory, if not the launcher's.
     pub(crate) directory: Option<PathBuf>,
     /// Where to look for the program, if not in `PATH` alone.
@@ -114,7 +115,10 @@ pub(crate) struct Block {
 impl Block {
     /// The program to start: as the command line names it, or where it was found.
     pub(crate) fn located_program(&self) -> OsString {
-        self.path.as_ref().map_or_else(|| self.program.clone(), |path| found_in(path, &self.program))
+        // Where the ranks do not inherit PATH, the program is looked for in the launcher's.
+        let path =
+            self.path.clone().or_else(|| self.inherited.as_ref().and_then(|_| std::env::var_os("PATH")));
+        path.map_or_else(|| self.program.clone(), |path| found_in(&path, &self.program))
     }
 
     /// Decides on the number of ranks.
@@ -133,16 +137,6 @@ impl Block {
     }
 }
 
-/// A policy for placing ranks.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Binding {
-    /// The kernel places them.
-    #[default]
-    None,
-    /// Each rank gets whole cores of its own.
-    Core,
-}
-
 /// What is wrong with a command line.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum UsageError {
@@ -150,8 +144,10 @@ pub(crate) enum UsageError {
     NoProgram,
     #[error("no program stands {0} a ':'")]
     EmptyBlock(&'static str),
-    #[error("unknown option {0}")]
+    #[error("unknown option {0}{hint}", hint = hint(.0))]
     UnknownOption(String),
+    #[error("the option {option} is not possible: {why}")]
+    Refused { option: String, why: &'static str },
     #[error("the option {option} needs {needs}")]
     NeedsValue { option: String, needs: &'static str },
     #[error("the option {option} is given {value:?}; allowed is {allowed}")]
@@ -172,15 +168,14 @@ pub(crate) enum UsageError {
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
     let mut words = Vec::from_iter(arguments).into_iter();
     let mut is_from_file = false;
-    let mut job = JobLine::default();
-    let mut global_environment = Vec::new();
+    let mut reading = Reading::default();
     loop {
         let mut block = Block::default();
-        let program = match options(&mut words, &mut job, &mut block, &mut global_environment)? {
+        let program = match reading.options(&mut words, &mut block)? {
             Head::Program(program) => program,
             Head::Answer(request) => return Ok(request),
             Head::ConfigFile(path) => {
-                let is_alone = block == Block::default() && job.blocks.is_empty() && words.len() == 0;
+                let is_alone = block == Block::default() && reading.job.blocks.is_empty() && words.len() == 0;
                 if !is_alone || is_from_file {
                     return Err(UsageError::ConfigFileAndMore);
                 }
@@ -188,13 +183,12 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
                 is_from_file = true;
                 continue;
             }
-            Head::Nothing if job.blocks.is_empty() => return Err(UsageError::NoProgram),
+            Head::Nothing if reading.job.blocks.is_empty() => return Err(UsageError::NoProgram),
             Head::Nothing => return Err(UsageError::EmptyBlock("after")),
         };
         if program == ":" {
             return Err(UsageError::EmptyBlock("before"));
         }
-        block.choose_ranks()?;
         block.program = program;
         let mut more = false;
         for word in words.by_ref() {
@@ -204,15 +198,21 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Req
             }
             block.arguments.push(word);
         }
-        job.blocks.push(block);
+        reading.job.blocks.push(block);
         if !more {
             break;
         }
     }
-    for block in &mut job.blocks {
-        block.environment.splice(0..0, global_environment.iter().cloned());
-    }
-    Ok(Request::Run(job))
+    Ok(Request::Run(Box::new(reading.finished()?)))
+}
+
+/// A command line that is being read.
+#[derive(Default)]
+struct Reading {
+    job: JobLine,
+    environment: Vec<(OsString, OsString)>,
+    inherited: Option<Vec<OsString>>,
+    is_quiet: bool,
 }
 
 /// What ended the options of a block.
@@ -223,109 +223,227 @@ enum Head {
     Nothing,
 }
 
-fn options(
-    words: &mut impl Iterator<Item = OsString>,
-    job: &mut JobLine,
-    block: &mut Block,
-    global_environment: &mut Vec<(OsString, OsString)>,
-) -> Result<Head, UsageError> {
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy().into_owned();
-        if !text.starts_with('-') || text == "-" {
-            return Ok(Head::Program(word));
-        }
-        if text == "--" {
-            return Ok(words.next().map_or(Head::Nothing, Head::Program));
-        }
-        // `--option=value` is `--option value`.
-        let (option, mut inline) = match text.split_once('=') {
-            Some((option, value)) if option.starts_with("--") => (option.to_owned(), Some(value.into())),
-            _ => (text, None),
+impl Reading {
+    /// The job, when all blocks are there.
+    fn finished(self) -> Result<JobLine, UsageError> {
+        let mut job = self.job;
+        let machines = match (&job.hosts, job.per_machine) {
+            (Some(Hosts::List(hosts)), Some(_)) => hosts.len(),
+            // A file that cannot be read is an error of the one who uses it.
+            (Some(Hosts::File(path)), Some(_)) => hosts::from_file(path).map_or(1, |hosts| hosts.len()),
+            _ => 1,
         };
-        let mut value = |needs| {
-            let next = inline.take().or_else(|| words.next());
-            next.ok_or(UsageError::NeedsValue { option: option.clone(), needs })
-        };
-        match option.trim_start_matches('-') {
-            "h" | "help" => return Ok(Head::Answer(Request::Help)),
-            "V" | "version" => return Ok(Head::Answer(Request::Version)),
-            "n" | "np" => {
-                let ranks = number(&option, &value("the number of ranks")?)?;
-                if block.ranks != 0 {
-                    return Err(UsageError::Twice { option });
-                }
-                block.ranks = ranks;
+        let is_only = job.blocks.len() == 1;
+        for block in &mut job.blocks {
+            if let (true, 0, Some(each)) = (is_only && block.soft.is_none(), block.ranks, job.per_machine) {
+                block.ranks = each.saturating_mul(machines as u32);
             }
-            "env" => block.environment.push((name(&option, value(PAIR)?)?, value(PAIR)?)),
-            "genv" => global_environment.push((name(&option, value(PAIR)?)?, value(PAIR)?)),
-            "wdir" | "wd" => block.directory = Some(value("a directory")?.into()),
-            "path" => block.path = Some(value("directories")?),
-            "soft" => block.soft = Some(value("numbers of ranks")?.to_string_lossy().into_owned()),
-            "arch" => architecture(&option, &value("the name of an architecture")?)?,
-            "initial-errhandler" => {
-                let handler = error_handler(&option, &value("the name of an error handler")?)?;
+            block.choose_ranks()?;
+            block.environment.splice(0..0, self.environment.iter().cloned());
+            if block.inherited.is_none() {
+                block.inherited.clone_from(&self.inherited);
+            }
+        }
+        if self.is_quiet {
+            job.notes.clear();
+        }
+        Ok(job)
+    }
+
+    fn options(
+        &mut self,
+        words: &mut impl Iterator<Item = OsString>,
+        block: &mut Block,
+    ) -> Result<Head, UsageError> {
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy().into_owned();
+            if !text.starts_with('-') || text == "-" {
+                return Ok(Head::Program(word));
+            }
+            if text == "--" {
+                return Ok(words.next().map_or(Head::Nothing, Head::Program));
+            }
+            // `--option=value` is `--option value`.
+            let (spelt, mut inline) = match text.split_once('=') {
+                Some((option, value)) if option.starts_with("--") => (option.to_owned(), Some(value.into())),
+                _ => (text, None),
+            };
+            let Some(option) = options::find(spelt.trim_start_matches('-')) else {
+                return Err(UsageError::UnknownOption(spelt));
+            };
+            let needs = match option.takes {
+                Takes::Nothing => "",
+                Takes::One(_, needs) => needs,
+                Takes::Two(..) => "a name and a value",
+            };
+            let mut next = || {
+                let next = inline.take().or_else(|| words.next());
+                next.ok_or(UsageError::NeedsValue { option: spelt.clone(), needs })
+            };
+            let values = match option.takes {
+                Takes::Nothing => [OsString::new(), OsString::new()],
+                Takes::One(..) => [next()?, OsString::new()],
+                Takes::Two(..) => [next()?, next()?],
+            };
+            if let Some(value) = inline {
+                return Err(bad(&spelt, &value, "no value"));
+            }
+            match option.means {
+                Means::Help => {
+                    let is_all = words.next().is_some_and(|word| word == "all");
+                    return Ok(Head::Answer(if is_all { Request::HelpAll } else { Request::Help }));
+                }
+                Means::Version => return Ok(Head::Answer(Request::Version)),
+                Means::ConfigFile => return Ok(Head::ConfigFile(values[0].clone().into())),
+                _ => self.take(option, &spelt, values, block)?,
+            }
+        }
+        Ok(Head::Nothing)
+    }
+
+    /// Does what an option means.
+    fn take(
+        &mut self,
+        option: &LaunchOption,
+        spelt: &str,
+        [value, second]: [OsString; 2],
+        block: &mut Block,
+    ) -> Result<(), UsageError> {
+        let text = value.to_string_lossy();
+        let said = |result: Result<(), Allowed>| result.map_err(|allowed| bad(spelt, &value, allowed.0));
+        let job = &mut self.job;
+        match option.means {
+            Means::Ranks => {
+                if block.ranks != 0 {
+                    return Err(UsageError::Twice { option: spelt.to_owned() });
+                }
+                block.ranks = number(spelt, &value)?;
+            }
+            Means::Variable => block.environment.push((name(spelt, value)?, second)),
+            Means::GlobalVariable => {
+                note_foreign(&mut job.notes, &value);
+                self.environment.push((name(spelt, value)?, second));
+            }
+            Means::Export => {
+                let (key, given) =
+                    text.split_once('=').map_or((&*text, None), |(key, given)| (key, Some(given)));
+                let inherited = || std::env::var_os(key);
+                let given = given.map(OsString::from).or_else(inherited);
+                if key.is_empty() {
+                    return Err(bad(spelt, &value, "NAME or NAME=VALUE"));
+                }
+                note_foreign(&mut job.notes, OsStr::new(key));
+                self.environment.extend(given.map(|given| (key.into(), given)));
+            }
+            Means::Inherit(what, scope) => {
+                let names = match what {
+                    Inherit::All => None,
+                    Inherit::Nothing => Some(Vec::new()),
+                    Inherit::Listed => Some(text.split(',').map(OsString::from).collect()),
+                };
+                *(if scope == Scope::Block { &mut block.inherited } else { &mut self.inherited }) = names;
+            }
+            Means::Directory => block.directory = Some(value.into()),
+            Means::Path => block.path = Some(value),
+            Means::Soft => block.soft = Some(text.into_owned()),
+            Means::Architecture => architecture(spelt, &value)?,
+            Means::ErrorHandler => {
+                let handler = error_handler(spelt, &value)?;
                 block.environment.push((env::INITIAL_ERRHANDLER.into(), handler.into()));
             }
-            "memory-alloc-kinds" => {
-                block.environment.push((env::MEMORY_ALLOC_KINDS.into(), value("kinds of memory")?));
+            Means::MemoryKinds => block.environment.push((env::MEMORY_ALLOC_KINDS.into(), value)),
+            Means::HostList | Means::HostFile if job.hosts.is_some() => {
+                return Err(UsageError::HostsTwice { option: spelt.to_owned() });
             }
-            "configfile" => return Ok(Head::ConfigFile(value("a file")?.into())),
-            "l" => job.labels = true,
-            "bind-to" => job.binding = binding(&option, &value("'core' or 'none'")?)?,
-            "hosts" | "host" | "hostfile" | "machinefile" | "file" | "f" if job.hosts.is_some() => {
-                return Err(UsageError::HostsTwice { option });
+            Means::HostList => job.hosts = Some(Hosts::List(host_list(spelt, &value)?)),
+            Means::HostFile => job.hosts = Some(Hosts::File(value.into())),
+            Means::PerMachine => job.per_machine = Some(number(spelt, &value)?),
+            Means::OnePerMachine => job.per_machine = Some(1),
+            Means::Label => job.labels.rank = true,
+            Means::Time => job.labels.time = true,
+            Means::Output => said(job.redirect.output(&text, &mut job.labels))?,
+            Means::OutFiles => job.redirect.out_pattern(&text),
+            Means::ErrFiles => job.redirect.err_pattern(&text),
+            Means::Folder => job.redirect.folder(&text),
+            Means::Merge => job.redirect.merges = true,
+            Means::Quiet => self.is_quiet = true,
+            Means::Input => {
+                job.input = InputTo::read(&text).map_err(|allowed| bad(spelt, &value, allowed.0))?
             }
-            "hosts" | "host" => {
-                job.hosts = Some(Hosts::List(host_list(&option, &value("names of machines")?)?));
+            Means::TimeLimit => job.time_limit = Some(seconds(spelt, &value)?),
+            Means::BindTo => said(job.placement.bind_to(&text))?,
+            Means::MapBy => {
+                let each = job.placement.map_by(&text).map_err(|allowed| bad(spelt, &value, allowed.0))?;
+                job.per_machine = each.or(job.per_machine);
             }
-            "hostfile" | "machinefile" | "file" | "f" => {
-                job.hosts = Some(Hosts::File(value("a file")?.into()));
+            Means::RankBy => said(job.placement.rank_by(&text))?,
+            Means::CpuSet => said(job.placement.use_only(&text))?,
+            Means::CoresPerRank => said(job.placement.cores_per_rank(&text))?,
+            Means::ReportBindings => job.placement.is_reported = true,
+            Means::ShowMap => job.shows_map = true,
+            Means::Display => {
+                job.shows_map |= text.contains("map") || text.contains("alloc");
+                job.placement.is_reported |= text.contains("bind");
             }
-            _ => return Err(UsageError::UnknownOption(option)),
+            Means::Ignored => {
+                let rest: Vec<String> =
+                    [&value, &second].map(|word| word.to_string_lossy().into_owned()).into();
+                let words = [&[spelt.to_owned()], &rest[..]].concat().join(" ");
+                job.notes.push(format!(
+                    "{} is about the inside of another library, and is ignored",
+                    words.trim_end()
+                ));
+            }
+            Means::Refused(why) => return Err(UsageError::Refused { option: spelt.to_owned(), why }),
+            Means::Held | Means::Help | Means::Version | Means::ConfigFile => {}
         }
-        if let Some(value) = inline {
-            let value = value.to_string_lossy().into_owned();
-            return Err(UsageError::BadValue { option, value, allowed: "no value" });
-        }
+        Ok(())
     }
-    Ok(Head::Nothing)
 }
 
-const PAIR: &str = "a name and a value";
+/// Settings of other libraries that `-genv` and `-x` may set; the program may read them all the same.
+const FOREIGN: [&str; 8] =
+    ["I_MPI_", "OMPI_", "PMIX_MCA_", "PRTE_MCA_", "MPICH_", "MPIR_CVAR_", "HYDRA_", "MV2_"];
+
+fn note_foreign(notes: &mut Vec<String>, name: &OsStr) {
+    let name = name.to_string_lossy();
+    if FOREIGN.iter().any(|foreign| name.starts_with(foreign)) {
+        notes.push(format!(
+            "{name} is a setting of another library: ranks get it, and Heddle does not read it"
+        ));
+    }
+}
+
+fn hint(option: &str) -> String {
+    let typed = option.trim_start_matches('-');
+    let dashes = &option[..option.len() - typed.len()];
+    options::nearest(typed).map_or_else(String::new, |known| format!("; is {dashes}{known} meant?"))
+}
+
+fn bad(option: &str, value: &OsStr, allowed: &'static str) -> UsageError {
+    UsageError::BadValue { option: option.to_owned(), value: value.to_string_lossy().into_owned(), allowed }
+}
 
 fn number(option: &str, value: &OsStr) -> Result<u32, UsageError> {
     let parsed = value.to_str().and_then(|text| text.parse().ok());
-    parsed.filter(|n| (1..=heddle_bootstrap::control::MAX_SIZE).contains(n)).ok_or_else(|| {
-        UsageError::BadValue {
-            option: option.to_owned(),
-            value: value.to_string_lossy().into_owned(),
-            allowed: "a number from 1 to 65536",
-        }
-    })
+    let parsed = parsed.filter(|n| (1..=heddle_bootstrap::control::MAX_SIZE).contains(n));
+    parsed.ok_or_else(|| bad(option, value, "a number from 1 to 65536"))
+}
+
+/// The time after which a job is ended.
+pub(crate) fn seconds(option: &str, value: &OsStr) -> Result<Duration, UsageError> {
+    let parsed = value.to_str().and_then(|text| text.parse::<f64>().ok());
+    let parsed = parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let parsed = parsed.filter(|limit| !limit.is_zero() && limit.as_secs() < 1 << 31);
+    parsed.ok_or_else(|| bad(option, value, "a number of seconds above 0"))
 }
 
 fn name(option: &str, value: OsString) -> Result<OsString, UsageError> {
     let text = value.to_string_lossy();
     if text.is_empty() || text.contains('=') {
-        return Err(UsageError::BadValue {
-            option: option.to_owned(),
-            value: text.into_owned(),
-            allowed: "a variable's name, without '=' (name and value are two words)",
-        });
+        return Err(bad(option, &value, "a variable's name, without '=' (name and value are two words)"));
     }
     Ok(value)
-}
-
-fn binding(option: &str, value: &OsStr) -> Result<Binding, UsageError> {
-    match value.to_str() {
-        Some("core") => Ok(Binding::Core),
-        Some("none") => Ok(Binding::None),
-        _ => Err(UsageError::BadValue {
-            option: option.to_owned(),
-            value: value.to_string_lossy().into_owned(),
-            allowed: "'core' or 'none'",
-        }),
-    }
 }
 
 fn architecture(option: &str, value: &OsStr) -> Result<(), UsageError> {
@@ -333,22 +451,14 @@ fn architecture(option: &str, value: &OsStr) -> Result<(), UsageError> {
     if is_architecture_here(&value) {
         return Ok(());
     }
-    Err(UsageError::BadValue {
-        option: option.to_owned(),
-        value: value.into_owned(),
-        allowed: std::env::consts::ARCH,
-    })
+    Err(bad(option, OsStr::new(&*value), std::env::consts::ARCH))
 }
 
 fn error_handler(option: &str, value: &OsStr) -> Result<&'static str, UsageError> {
     let value = value.to_string_lossy();
-    ERROR_HANDLERS.into_iter().find(|known| known.eq_ignore_ascii_case(&value)).ok_or_else(|| {
-        UsageError::BadValue {
-            option: option.to_owned(),
-            value: value.into_owned(),
-            allowed: "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
-        }
-    })
+    let found = ERROR_HANDLERS.into_iter().find(|known| known.eq_ignore_ascii_case(&value));
+    let allowed = "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return";
+    found.ok_or_else(|| bad(option, OsStr::new(&*value), allowed))
 }
 
 fn host_list(option: &str, value: &OsStr) -> Result<Vec<Host>, UsageError> {
@@ -370,7 +480,7 @@ mod tests {
 
     fn job(line: &str) -> JobLine {
         match read(line) {
-            Ok(Request::Run(job)) => job,
+            Ok(Request::Run(job)) => *job,
             other => panic!("{line} gave {other:?}"),
         }
     }
@@ -379,7 +489,7 @@ mod tests {
     fn options_end_at_the_program() {
         let job = job("-n 3 prog -n 5 -l --help");
         assert_eq!(job.blocks.len(), 1);
-        assert_eq!((job.blocks[0].ranks, job.labels), (3, false));
+        assert_eq!((job.blocks[0].ranks, job.labels), (3, Labels::default()));
         assert_eq!(job.blocks[0].arguments, ["-n", "5", "-l", "--help"]);
     }
 
@@ -388,7 +498,7 @@ mod tests {
         let job = job("-l -n 2 -env A B prog x : -np 1 -wdir /tmp -genv G 1 other : third");
         let counts: Vec<u32> = job.blocks.iter().map(|block| block.ranks).collect();
         assert_eq!(counts, [2, 1, 1]);
-        assert!(job.labels);
+        assert!(job.labels.rank && !job.labels.time);
         let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
         assert_eq!(job.blocks[0].environment, [pair("G", "1"), pair("A", "B")]);
         assert_eq!(job.blocks[2].environment, [pair("G", "1")]);
@@ -436,8 +546,46 @@ mod tests {
     }
 
     #[test]
+    fn what_scripts_for_other_launchers_carry() {
+        let plain = job("-n 2 prog");
+        for line in [
+            "--oversubscribe -np 2 prog",
+            "--allow-run-as-root -c 2 prog",
+            "-disable-hostname-propagation -genvall -n 2 prog",
+            "-ppn 2 -n 2 --personality prte prog",
+            "--map-by :OVERSUBSCRIBE -q --mca btl self -n 2 prog",
+        ] {
+            let job = job(line);
+            assert_eq!(
+                (&job.blocks, job.labels, &job.notes),
+                (&plain.blocks, plain.labels, &plain.notes),
+                "{line}"
+            );
+        }
+        for (line, says) in [
+            ("--mca btl self,vader prog", "--mca btl self,vader is about the inside"),
+            ("--prefix /opt prog", "--prefix /opt is about the inside"),
+            ("-genv I_MPI_PIN 1 prog", "I_MPI_PIN is a setting of another library"),
+            ("-x OMPI_MCA_btl=self prog", "OMPI_MCA_btl is a setting of another library"),
+        ] {
+            let job = job(line);
+            assert!(job.notes.len() == 1 && job.notes[0].starts_with(says), "{line} gave {:?}", job.notes);
+        }
+        assert_eq!(job("-ppn 3 prog").blocks[0].ranks, 3);
+        assert_eq!(job("-hosts a,b -N 3 prog").blocks[0].ranks, 6);
+        assert_eq!(job("--map-by ppr:4:node prog").blocks[0].ranks, 4);
+        assert_eq!(job("-hosts a,b -N 3 -n 2 prog").blocks[0].ranks, 2);
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        assert_eq!(job("-x A=b=c -x NOWHERE_TO_BE_SEEN prog").blocks[0].environment, [pair("A", "b=c")]);
+        let some = job("-genvnone -n 1 one : -envlist A,B two : -envall three");
+        let inherited: Vec<_> = some.blocks.iter().map(|block| block.inherited.clone()).collect();
+        assert_eq!(inherited[..2], [Some(Vec::new()), Some(vec!["A".into(), "B".into()])]);
+    }
+
+    #[test]
     fn questions() {
         assert_eq!(read("-n 2 --help"), Ok(Request::Help));
+        assert_eq!(read("--help all"), Ok(Request::HelpAll));
         assert_eq!(read("--version"), Ok(Request::Version));
     }
 
@@ -448,7 +596,18 @@ mod tests {
             ("-n 2", "no program"),
             ("-n 2 : prog", "before a ':'"),
             ("prog :", "after a ':'"),
-            ("-ppn 2 prog", "unknown option -ppn"),
+            ("-frobnicate 2 prog", "unknown option -frobnicate"),
+            ("--oversubscrib prog", "unknown option --oversubscrib; is --oversubscribe meant?"),
+            ("--rankfile x prog", "--rankfile is not possible: places are given by --bind-to user"),
+            ("-ppn x prog", "\"x\"; allowed is a number"),
+            ("-timeout 0 prog", "\"0\"; allowed is a number of seconds"),
+            ("-x =3 prog", "NAME or NAME=VALUE"),
+            ("-mca btl", "-mca needs a name and a value"),
+            ("-stdin some prog", "a rank, all or none"),
+            ("--output tags prog", "tag, timestamp"),
+            ("--map-by core:PE=0 prog", "ppr:2:socket"),
+            ("--rank-by size prog", "slot, hwthread"),
+            ("--cpu-set a prog", "numbers of hardware threads"),
             ("-hosts", "-hosts needs names of machines"),
             ("-hosts a,,b prog", "\"a,,b\": a machine's name is missing"),
             ("--hosts=a:0 prog", "\"0\" is no number"),
@@ -467,7 +626,7 @@ mod tests {
             ("-initial-errhandler return prog", "\"return\"; allowed is mpi_errors_are_fatal"),
             ("-memory-alloc-kinds", "-memory-alloc-kinds needs kinds of memory"),
             ("-path", "-path needs directories"),
-            ("--bind-to socket prog", "'core' or 'none'"),
+            ("--bind-to sock prog", "none, share, hwthread, core"),
         ] {
             match read(line) {
                 Err(error) => assert!(error.to_string().contains(says), "{line} gave: {error}"),

@@ -19,8 +19,10 @@ use std::process::Command;
 use heddle_bootstrap::builtin::env;
 use nix::unistd::{AccessFlags, access};
 
-use crate::command_line::{Binding, Block, Hosts, JobLine};
+use crate::command_line::{Block, Hosts, JobLine};
 use crate::hosts::{self, FileError, Host};
+use crate::placement::{Bind, Map, Policy};
+use crate::redirect::{InputTo, Redirect};
 
 /// The variables that this launcher hands to its ranks. A launcher that such a rank starts must not pass
 /// them on.
@@ -70,6 +72,8 @@ pub(crate) fn if_elsewhere(job: &JobLine) -> Result<(), HandOverError> {
             &from_file
         }
     };
+    let hosts: Vec<Host> = hosts.iter().map(|host| with_slots(host, job.per_machine)).collect();
+    let hosts = &hosts;
     let own = heddle_bootstrap::host();
     if hosts.iter().all(|host| hosts::is_here(&host.name, &own)) {
         return Ok(());
@@ -97,6 +101,10 @@ pub(crate) fn if_elsewhere(job: &JobLine) -> Result<(), HandOverError> {
     let _ = writeln!(io::stderr(), "mpiexec: {} starts the ranks", path.display());
     let source = command.exec();
     Err(HandOverError::NotStarted { path, source })
+}
+
+fn with_slots(host: &Host, each: Option<u32>) -> Host {
+    Host { name: host.name.clone(), slots: each.unwrap_or(host.slots) }
 }
 
 /// The first launcher in the folders of `search`. This launcher, `own`, may have been installed under such a
@@ -135,8 +143,14 @@ fn settings(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<OsStri
 fn for_prrte(job: &JobLine, hosts: &[Host], settings: &[OsString]) -> Result<Vec<OsString>, HandOverError> {
     refuse(job, Launcher::Prrte)?;
     let mut words = words(["--host", &places(job, hosts), "--map-by", "slot", "--bind-to", "none"]);
-    if job.labels {
-        words.extend(["--output".into(), "tag".into()]);
+    let labels = [("tag", job.labels.rank), ("timestamp", job.labels.time)];
+    let labels: Vec<&str> =
+        labels.into_iter().filter_map(|(label, is_wanted)| is_wanted.then_some(label)).collect();
+    if !labels.is_empty() {
+        words.extend(["--output".into(), labels.join(",").into()]);
+    }
+    if let Some(limit) = job.time_limit {
+        words.extend(["--timeout".into(), limit.as_secs().max(1).to_string().into()]);
     }
     for name in settings {
         words.extend(["-x".into(), name.clone()]);
@@ -167,7 +181,7 @@ fn for_prrte(job: &JobLine, hosts: &[Host], settings: &[OsString]) -> Result<Vec
 fn for_hydra(job: &JobLine, hosts: &[Host]) -> Result<Vec<OsString>, HandOverError> {
     refuse(job, Launcher::Hydra)?;
     let mut words = words(["-hosts", &places(job, hosts)]);
-    if job.labels {
+    if job.labels.rank {
         words.push("-l".into());
     }
     let blocks = job.blocks.iter().map(|block| {
@@ -183,9 +197,34 @@ fn for_hydra(job: &JobLine, hosts: &[Host]) -> Result<Vec<OsString>, HandOverErr
 
 /// Refuses what neither launcher does as this one does.
 fn refuse(job: &JobLine, launcher: Launcher) -> Result<(), HandOverError> {
-    if job.binding == Binding::Core {
-        let why = "it would give each rank one core, whatever the number of its threads";
-        return Err(untranslated(OsStr::new("--bind-to core"), launcher, why));
+    let Policy { bind, map, number_over, allowed, is_reported } = &job.placement;
+    let places_ranks = !matches!(bind, Bind::Spare | Bind::Nothing)
+        || *map != Map::default()
+        || number_over.is_some()
+        || allowed.is_some()
+        || *is_reported;
+    let cannot = [
+        ("--bind-to, --map-by and the like", places_ranks, "places are chosen on this machine alone"),
+        (
+            "-outfile-pattern and the like",
+            job.redirect != Redirect::default(),
+            "output would go to files of other machines",
+        ),
+        ("-stdin", job.input != InputTo::default(), "rank 0 reads the input there"),
+        (
+            "-envlist or -envnone",
+            job.blocks.iter().any(|block| block.inherited.is_some()),
+            "it passes on what it chooses",
+        ),
+        ("-timestamp-output", launcher == Launcher::Hydra && job.labels.time, "it has no such option"),
+        (
+            "-timeout",
+            launcher == Launcher::Hydra && job.time_limit.is_some(),
+            "set the variable MPIEXEC_TIMEOUT",
+        ),
+    ];
+    if let Some((option, _, why)) = cannot.into_iter().find(|(_, is_wanted, _)| *is_wanted) {
+        return Err(untranslated(OsStr::new(option), launcher, why));
     }
     let misread = |program: &OsStr| program.is_empty() || program.to_string_lossy().starts_with('-');
     match job.blocks.iter().find(|block| misread(&block.program)) {
@@ -260,7 +299,7 @@ mod tests {
     fn job(line: &str) -> (JobLine, Vec<Host>) {
         match parse(line.split_whitespace().map(OsString::from)) {
             Ok(Request::Run(mut job)) => match job.hosts.take() {
-                Some(Hosts::List(hosts)) => (job, hosts),
+                Some(Hosts::List(hosts)) => (*job, hosts),
                 other => panic!("{line} gave {other:?}"),
             },
             other => panic!("{line} gave {other:?}"),
@@ -316,8 +355,14 @@ mod tests {
     #[test]
     fn untranslatable_options_are_named() {
         let core = "-hosts a --bind-to core one";
-        assert!(hydra(core).starts_with("--bind-to core cannot be handed over to mpiexec.hydra: "));
-        assert!(prrte(core, &[]).starts_with("--bind-to core cannot be handed over to prterun: "));
+        assert!(
+            hydra(core)
+                .starts_with("--bind-to, --map-by and the like cannot be handed over to mpiexec.hydra: ")
+        );
+        assert!(
+            prrte(core, &[])
+                .starts_with("--bind-to, --map-by and the like cannot be handed over to prterun: ")
+        );
         assert!(hydra("-hosts a one : -- -odd").starts_with("-odd cannot be handed over"));
         assert!(prrte("-hosts a -env A 1 a=b", &[]).starts_with("a=b cannot be handed over"));
         assert_eq!(prrte("-hosts a a=b", &[]), "--host a:1 --map-by slot --bind-to none -n 1 a=b");

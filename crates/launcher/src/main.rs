@@ -6,6 +6,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `command_line` | MPI's syntax for starting a job |
+//! | `options` | all options: what they take, mean, and who else has them |
 //! | `standard_options` | the values of the options that MPI names besides the number of ranks |
 //! | `config_file` | the same in a file |
 //! | `hosts` | the machines of a job, from a list or a file |
@@ -18,11 +19,13 @@
 //! | `leftovers` | what ranks have left running |
 //! | `guardian` | ends the job when the launcher is killed |
 //! | `processes` | a job's processes in `/proc` |
+//! | `activity` | what a process is doing |
 //! | `output`, `terminal_input` | lines out, keys in |
-//! | `binding` | cores for ranks |
+//! | `redirect` | files for the output of ranks, and who reads the input |
+//! | `placement` | cores for ranks |
 //! | `signals` | signals as events, and in words |
 
-mod binding;
+mod activity;
 mod command_line;
 mod config_file;
 mod front;
@@ -30,9 +33,12 @@ mod guardian;
 mod hand_over;
 mod hosts;
 mod leftovers;
+mod options;
 mod output;
+mod placement;
 mod processes;
 mod rank;
+mod redirect;
 mod signals;
 mod standard_options;
 mod start;
@@ -53,7 +59,8 @@ fn main() {
         return guardian::main(arguments.filter_map(|argument| argument.into_string().ok()));
     }
     let job = match command_line::parse(arguments) {
-        Ok(Request::Help) => say_and_exit(command_line::HELP),
+        Ok(Request::Help) => say_and_exit(&command_line::help()),
+        Ok(Request::HelpAll) => say_and_exit(&options::listed()),
         Ok(Request::Version) => say_and_exit(concat!("mpiexec (Heddle) ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(Request::Run(job)) => job,
         Err(error) => {

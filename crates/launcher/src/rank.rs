@@ -1,5 +1,7 @@
 //! One rank: how its process is started, and how its end is seen.
 
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -21,6 +23,7 @@ use crate::command_line::Block;
 use crate::guardian::{self, Guardian};
 use crate::output::Stream;
 use crate::processes::Process;
+use crate::redirect::Redirect;
 
 /// What all ranks of a job have in common when they are started.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Common {
     pub(crate) mask: SigSet,
     /// The limit on open files the launcher was started with, if it has raised its own.
     pub(crate) open_files: Option<(rlim_t, rlim_t)>,
+    /// Where the ranks' output goes, if not to the launcher.
+    pub(crate) redirect: Redirect,
 }
 
 /// Where a rank reads from.
@@ -45,6 +50,8 @@ pub(crate) enum Input {
     Inherited,
     /// A pipe that the front fills.
     Pipe(PipeReader),
+    /// A file of its own.
+    File(File),
 }
 
 /// A rank's process.
@@ -79,6 +86,8 @@ pub(crate) enum StartError {
     NotRunnable { program: String, why: String },
     #[error("there is no directory {0} to start in (-wdir)")]
     Directory(PathBuf),
+    #[error("its output cannot go to {path}: {source}", path = path.display())]
+    Output { path: PathBuf, source: io::Error },
     #[error("too many open files to start {program}: raise the limit (ulimit -n), or start fewer ranks")]
     TooManyFiles { program: String },
     #[error("the system refuses to start {program}: {source}")]
@@ -91,7 +100,7 @@ impl StartError {
         match self {
             Self::NotFound { .. } => 127,
             Self::NotRunnable { .. } | Self::Directory(_) => 126,
-            Self::TooManyFiles { .. } | Self::System { .. } => 1,
+            Self::TooManyFiles { .. } | Self::System { .. } | Self::Output { .. } => 1,
         }
     }
 }
@@ -115,8 +124,22 @@ impl Rank {
         let system = |source| system_error(program.clone(), source);
         let (stdout, stdout_end) = io::pipe().map_err(system)?;
         let (stderr, stderr_end) = io::pipe().map_err(system)?;
+        let [to_file, err_to_file] =
+            common.redirect.files(rank).map_err(|(path, source)| StartError::Output { path, source })?;
+        let out_end =
+            to_file.map_or_else(|| Ok(stdout_end.try_clone()?.into()), |file| Ok(OwnedFd::from(file)));
+        let out_end: OwnedFd = out_end.map_err(system)?;
+        let err_end = match err_to_file {
+            Some(file) => OwnedFd::from(file),
+            None if common.redirect.merges => out_end.try_clone().map_err(system)?,
+            None => stderr_end.into(),
+        };
+        drop(stdout_end);
         let memory = common.memory.as_raw_fd();
         let mut command = Command::new(block.located_program());
+        if let Some(names) = &block.inherited {
+            command.env_clear().envs(inherited(names));
+        }
         command
             .args(&block.arguments)
             .envs(block.environment.iter().map(|(name, value)| (name, value)))
@@ -130,9 +153,10 @@ impl Rank {
                 Input::Nothing => Stdio::null(),
                 Input::Inherited => Stdio::inherit(),
                 Input::Pipe(pipe) => pipe.into(),
+                Input::File(file) => file.into(),
             })
-            .stdout(stdout_end)
-            .stderr(stderr_end);
+            .stdout(out_end)
+            .stderr(err_end);
         if let Some(directory) = &block.directory {
             command.current_dir(directory);
         }
@@ -194,6 +218,12 @@ impl Rank {
         // The process has ended or has just been killed.
         let _ = self.child.wait();
     }
+}
+
+/// The variables of the launcher that a rank inherits if it does not inherit all: those of Heddle, and these.
+fn inherited(names: &[OsString]) -> impl Iterator<Item = (OsString, OsString)> {
+    let is_ours = |name: &OsString| name.to_string_lossy().starts_with("HEDDLE_");
+    std::env::vars_os().filter(move |(name, _)| is_ours(name) || names.contains(name))
 }
 
 /// What the new process does before it runs the program.

@@ -1,27 +1,33 @@
 //! From a command line to running ranks.
 
-use std::io::{self, PipeReader};
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::fs::File;
+use std::io::{self, PipeReader, Write};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use heddle_bootstrap::{BootstrapError, JobControl};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
-use crate::binding;
-use crate::command_line::{Binding, JobLine};
+use crate::command_line::{self, JobLine};
 use crate::guardian::Guardian;
-use crate::output::{Sink, Source};
+use crate::output::{Labels, Sink, Source};
+use crate::placement;
 use crate::rank::{Common, Input};
-use crate::signals::Signals;
+use crate::redirect::InputTo;
+use crate::signals::{ENDING, Signals};
 use crate::supervisor::{Sinks, Supervisor};
 
 /// The lowest number for the descriptor of the job's memory: above those that scripts use for themselves.
 const MEMORY_FD: i32 = 48;
+/// The variable that holds the time limit of jobs in seconds, as MPICH's and Open MPI's launchers have it.
+const TIME_LIMIT: &str = "MPIEXEC_TIMEOUT";
 /// Open files of the launcher besides those of its ranks.
 const OWN_FILES: rlim_t = 64;
 /// Open files of the launcher for one rank: two pipes, and both ends of one while it starts.
@@ -41,6 +47,10 @@ pub(crate) enum LaunchError {
          (ulimit -n {needed}, or the hard limit, ulimit -Hn)"
     )]
     OpenFiles { limit: rlim_t, needed: rlim_t, ranks: u32 },
+    #[error("the input goes to rank {rank}, and the job has {size} ranks")]
+    NoReader { rank: u32, size: u32 },
+    #[error(transparent)]
+    TimeLimit(command_line::UsageError),
     #[error(
         "there is no /proc here, where mpiexec finds itself and the processes of a job: mount it \
          (mount -t proc proc /proc)"
@@ -84,21 +94,30 @@ fn start_job(line: &JobLine, size: u32, input: Option<PipeReader>) -> Result<Sup
     let wake = Arc::new(wake);
     let mut sinks = open_sinks(line.labels, &wake).map_err(system("opening the output"))?;
     let memory = high_descriptor(&job).map_err(system("duplicating the job's descriptor"))?;
-    let mut first_input = input.map_or(Input::Inherited, Input::Pipe);
-    let mut places = match line.binding {
-        Binding::None => Vec::new(),
-        Binding::Core => binding::places(size).unwrap_or_else(|why| {
-            let note = format!("mpiexec: --bind-to core has no effect: {why}\n");
-            sinks.err().put(Source::Launcher, note.as_bytes());
-            Vec::new()
-        }),
+    let mut inputs = Inputs::new(line.input, input, size, &signals)?;
+    let mut say = |text: String| sinks.err().put(Source::Launcher, format!("mpiexec: {text}\n").as_bytes());
+    line.notes.iter().cloned().for_each(&mut say);
+    if line.shows_map {
+        let ranks: Vec<String> = (0..size).map(|rank| rank.to_string()).collect();
+        say(format!("({}:{})", heddle_bootstrap::host(), ranks.join(",")));
     }
-    .into_iter();
-    let common = Common { size, job_id, memory: Arc::new(memory), mask: signals.original_mask, open_files };
+    let places = places(line, size, &mut say);
+    let mut places = places.iter().map(|place| placement::set(place));
+    let common = Common {
+        size,
+        job_id,
+        memory: Arc::new(memory),
+        mask: signals.original_mask,
+        open_files,
+        redirect: line.redirect.clone(),
+    };
     let mut supervisor = Supervisor::new(job, common, signals, guardian, (sinks, wake));
+    if let Some(limit) = time_limit(line)? {
+        supervisor.end_after(limit);
+    }
     let everybody = line.blocks.iter().enumerate().flat_map(|block| (0..block.1.ranks).map(move |_| block));
-    for program in everybody {
-        let input = std::mem::replace(&mut first_input, Input::Nothing);
+    for (rank, program) in (0..).zip(everybody) {
+        let input = inputs.of(rank).map_err(system("opening the input for a rank"))?;
         if !supervisor.start_rank(program, input, places.next()) {
             break;
         }
@@ -106,7 +125,102 @@ fn start_job(line: &JobLine, size: u32, input: Option<PipeReader>) -> Result<Sup
     Ok(supervisor)
 }
 
-fn open_sinks(labels: bool, wake: &Arc<EventFd>) -> io::Result<Sinks> {
+/// The ranks' places, none if the kernel places them; says where they are, if that is wanted.
+fn places(line: &JobLine, size: u32, say: &mut impl FnMut(String)) -> placement::Places {
+    let chosen = placement::choose(&line.placement, size as usize).unwrap_or_else(|why| {
+        say(format!("ranks are not bound to cores: {why}"));
+        None
+    });
+    if line.placement.is_reported {
+        match &chosen {
+            None => say("the kernel places the ranks: they are bound to nothing".to_owned()),
+            Some((machine, places)) => {
+                for (rank, place) in places.iter().enumerate() {
+                    say(format!("rank {rank}: {}", placement::picture(machine, place)));
+                }
+            }
+        }
+    }
+    chosen.map_or_else(Vec::new, |(_, places)| places)
+}
+
+/// The job's time limit, from an option, or from the variable that other launchers have for it.
+fn time_limit(line: &JobLine) -> Result<Option<Duration>, LaunchError> {
+    match (line.time_limit, std::env::var_os(TIME_LIMIT)) {
+        (Some(limit), _) => Ok(Some(limit)),
+        (None, Some(value)) if !value.is_empty() => {
+            Ok(Some(command_line::seconds(TIME_LIMIT, &value).map_err(LaunchError::TimeLimit)?))
+        }
+        (None, _) => Ok(None),
+    }
+}
+
+/// The launcher's input, for those who read it.
+struct Inputs {
+    to: InputTo,
+    /// What the reader gets, until it has it.
+    first: Option<Input>,
+    /// All of it, for all ranks.
+    copied: Option<File>,
+}
+
+impl Inputs {
+    fn new(
+        to: InputTo,
+        input: Option<PipeReader>,
+        size: u32,
+        signals: &Signals,
+    ) -> Result<Self, LaunchError> {
+        if let InputTo::Rank(rank) = to
+            && rank >= size
+        {
+            return Err(LaunchError::NoReader { rank, size });
+        }
+        if to == InputTo::All {
+            let copied = copy_of(input, signals).map_err(system("reading the input for all ranks"))?;
+            return Ok(Self { to, first: None, copied: Some(copied) });
+        }
+        Ok(Self { to, first: Some(input.map_or(Input::Inherited, Input::Pipe)), copied: None })
+    }
+
+    fn of(&mut self, rank: u32) -> io::Result<Input> {
+        let own = match (&self.copied, self.to) {
+            // A second descriptor of the same file would share its place in the file.
+            (Some(copied), _) => {
+                Some(Input::File(File::open(format!("/proc/self/fd/{}", copied.as_raw_fd()))?))
+            }
+            (None, InputTo::Rank(reader)) if reader == rank => self.first.take(),
+            _ => None,
+        };
+        Ok(own.unwrap_or(Input::Nothing))
+    }
+}
+
+/// The launcher's input up to its end, in a file of memory. A signal to end is an end here.
+fn copy_of(input: Option<PipeReader>, signals: &Signals) -> io::Result<File> {
+    let mut copy = File::from(memfd_create("heddle-input", MFdFlags::MFD_CLOEXEC)?);
+    let stdin = io::stdin();
+    let source = input.as_ref().map_or(stdin.as_fd(), AsFd::as_fd);
+    let mut piece = [0; 1 << 16];
+    loop {
+        let mut fds =
+            [PollFd::new(source, PollFlags::POLLIN), PollFd::new(signals.fd.as_fd(), PollFlags::POLLIN)];
+        poll(&mut fds, PollTimeout::NONE)?;
+        while let Some(signal) = signals.next() {
+            if ENDING.contains(&signal) {
+                return Err(io::Error::other(format!("ended by {signal}")));
+            }
+        }
+        if fds[0].any().unwrap_or(true) {
+            match nix::unistd::read(source, &mut piece)? {
+                0 => return Ok(copy),
+                read => copy.write_all(&piece[..read])?,
+            }
+        }
+    }
+}
+
+fn open_sinks(labels: Labels, wake: &Arc<EventFd>) -> io::Result<Sinks> {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let out = Sink::new(stdout.as_fd(), labels, Arc::clone(wake))?;
     // One file behind both needs one writer, or lines of the two would be mixed.

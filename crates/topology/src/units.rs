@@ -20,6 +20,20 @@ impl Topology {
     }
 }
 
+impl MachineNode<'_> {
+    /// The unit of that kind in which the node lies, perhaps itself. A node stands for several kinds where
+    /// units of these kinds hold the same hardware threads. A kind of which the machine does not tell counts
+    /// as the smallest unit that it can be.
+    #[must_use]
+    pub fn unit(self, kind: NodeKind) -> Self {
+        let mut unit = self;
+        while let Some(outer) = unit.parent().filter(|outer| outer.smallest_kind() >= kind) {
+            unit = outer;
+        }
+        unit
+    }
+}
+
 fn units_of(leaf: MachineNode<'_>) -> Units {
     let mut units = Units { core: leaf.number(), package: leaf.number() };
     let mut below = leaf;
@@ -55,6 +69,34 @@ mod tests {
         assert_eq!(shared(&machine, 0, 2), (false, true));
         assert_eq!(shared(&machine, 0, 7), (false, true));
         assert_eq!(shared(&machine, 0, 8), (false, false));
+    }
+
+    #[test]
+    fn units_of_any_kind() {
+        let numbers = |text: &str, thread| {
+            let machine: Topology = text.parse().expect("a topology");
+            let kinds = [
+                NodeKind::HardwareThread,
+                NodeKind::Core,
+                NodeKind::L3,
+                NodeKind::Package,
+                NodeKind::Machine,
+            ];
+            let leaf = machine.leaf(thread).expect("known");
+            kinds.map(|kind| {
+                let unit = leaf.unit(kind).number();
+                machine
+                    .hardware_threads()
+                    .filter(|&other| {
+                        machine.leaf(other).is_some_and(|other| other.unit(kind).number() == unit)
+                    })
+                    .count()
+            })
+        };
+        assert_eq!(numbers("2 packages x 2 l3 x 2 cores x 2 threads", 5), [1, 2, 4, 8, 16]);
+        assert_eq!(numbers("2 packages x 1 l3 x 2 cores x 1 threads", 1), [1, 1, 2, 2, 4]);
+        assert_eq!(numbers("1 packages x 2 cores", 1), [1, 1, 1, 2, 2]);
+        assert_eq!(numbers("2 packages x 1 cores x 2 threads", 1), [1, 2, 2, 2, 4]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod queue;
 use std::fs::File;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::eventfd::EventFd;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) enum Source {
 #[derive(Debug)]
 pub(crate) struct Sink {
     queue: Arc<Queue>,
-    labels: bool,
+    labels: Labels,
     terminal: bool,
     /// Whose incomplete line was passed on last.
     open_line: Option<Source>,
@@ -55,7 +55,7 @@ pub(crate) struct Sink {
 impl Sink {
     /// Starts writing to `target`; `wake` becomes readable when the sink has room
     /// again, is broken, or is done.
-    pub(crate) fn new(target: BorrowedFd<'_>, labels: bool, wake: Arc<EventFd>) -> io::Result<Self> {
+    pub(crate) fn new(target: BorrowedFd<'_>, labels: Labels, wake: Arc<EventFd>) -> io::Result<Self> {
         let terminal = nix::unistd::isatty(target).unwrap_or(false);
         let queue = Queue::start(File::from(target.try_clone_to_owned()?), wake)?;
         Ok(Self { queue, labels, terminal, open_line: None })
@@ -69,8 +69,8 @@ impl Sink {
             self.open_line = None;
         }
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            if let (None, true, Source::Rank(rank)) = (self.open_line, self.labels, source) {
-                out.extend_from_slice(format!("[{rank}] ").as_bytes());
+            if let (None, Source::Rank(rank)) = (self.open_line, source) {
+                out.extend_from_slice(self.labels.of(rank).as_bytes());
             }
             out.extend_from_slice(line);
             self.open_line = if line.ends_with(b"\n") { None } else { Some(source) };
@@ -91,6 +91,29 @@ impl Sink {
     /// Says that nothing more will come. [`health`](Self::health) tells when all is written.
     pub(crate) fn close(&self) {
         self.queue.close();
+    }
+}
+
+/// What lines of output begin with.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Labels {
+    /// The rank.
+    pub(crate) rank: bool,
+    /// The time.
+    pub(crate) time: bool,
+}
+
+impl Labels {
+    /// What a line of that rank begins with.
+    fn of(self, rank: u32) -> String {
+        let mut label = String::new();
+        if self.time {
+            label.push_str(&format!("{} ", humantime::format_rfc3339_millis(SystemTime::now())));
+        }
+        if self.rank {
+            label.push_str(&format!("[{rank}] "));
+        }
+        label
     }
 }
 

@@ -38,6 +38,9 @@ use phase::Phase;
 /// How often the launcher looks at what it cannot wait for.
 const TICK: Duration = Duration::from_millis(250);
 
+/// The exit status of a job that was ended by its time limit, as that of the command `timeout`.
+const OUT_OF_TIME: i32 = 124;
+
 /// The launcher's standard output and standard error, which may be one file.
 #[derive(Debug)]
 pub(crate) struct Sinks {
@@ -97,6 +100,8 @@ pub(crate) struct Supervisor {
     give_up_at: Option<Instant>,
     /// To end although a killed process is still there or output is not written.
     given_up: bool,
+    /// The job's time limit, and when it is over.
+    limit: Option<(Duration, Instant)>,
 }
 
 impl Supervisor {
@@ -126,7 +131,13 @@ impl Supervisor {
             drained: false,
             give_up_at: None,
             given_up: false,
+            limit: None,
         }
+    }
+
+    /// Ends the job after that time.
+    pub(crate) fn end_after(&mut self, limit: Duration) {
+        self.limit = Instant::now().checked_add(limit).map(|end| (limit, end));
     }
 
     /// Starts the next rank, with block number `appnum` of the command line. If that is impossible the job is
@@ -157,6 +168,7 @@ impl Supervisor {
             self.judge_ended();
             self.look_at_children();
             self.look_at_control_block();
+            self.look_at_the_clock();
             self.look_at_sinks();
             self.advance();
         }
@@ -287,6 +299,15 @@ impl Supervisor {
             None => self.say_failure(index, pid, failure),
         }
         self.end(failure.status());
+    }
+
+    /// Ends a job that has run for too long.
+    fn look_at_the_clock(&mut self) {
+        let Some((limit, end)) = self.limit else { return };
+        if matches!(self.phase, Phase::Running) && end <= Instant::now() {
+            self.say_limit(limit);
+            self.end(OUT_OF_TIME);
+        }
     }
 
     /// Stops reading what cannot be written.

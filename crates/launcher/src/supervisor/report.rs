@@ -1,10 +1,13 @@
 //! What the launcher says.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
+use heddle_bootstrap::RankState;
 use nix::unistd::{Pid, gethostname};
 
 use super::Supervisor;
+use crate::activity;
 use crate::output::Source;
 use crate::processes::Process;
 use crate::verdict::Failure;
@@ -36,6 +39,26 @@ impl Supervisor {
             more => format!("; {more} more ended with a code other than 0"),
         };
         self.say(&format!("{rank} exited with code {code} after MPI_Finalize{others}"));
+    }
+
+    /// Says that the time limit is over, and what each rank is doing.
+    pub(super) fn say_limit(&mut self, limit: Duration) {
+        let mut text = format!("the job has run for {} s, its time limit, and is ended", limit.as_secs_f64());
+        for (index, rank) in self.ranks.iter().enumerate() {
+            let entry = self.job.entry(rank.rank);
+            let how_far = match entry.state {
+                RankState::Absent => "has not called MPI_Init",
+                RankState::Initialised => "is between MPI_Init and MPI_Finalize",
+                RankState::InSessions => "has sessions",
+                RankState::Finalised | RankState::Left => "has left MPI",
+                RankState::Aborted => "has called MPI_Abort",
+            };
+            let pid = entry.pid.map_or(rank.group(), |pid| Pid::from_raw(pid.cast_signed()));
+            let doing = if rank.is_running() { activity::of(pid) } else { None };
+            let doing = doing.unwrap_or_else(|| "it has ended".to_owned());
+            text.push_str(&format!("\nmpiexec:   {} {how_far}: {doing}", self.name(index, pid)));
+        }
+        self.say(&text);
     }
 
     /// Says which processes were left running.

@@ -9,6 +9,7 @@ mod failures;
 mod harness;
 mod interruption;
 mod leftovers;
+mod other_launchers;
 mod output;
 mod session;
 mod wrappers;
