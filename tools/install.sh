@@ -29,9 +29,20 @@ for program in mpiexec heddle mpicc mpicxx mpic++; do
 done
 put 755 lib/libmpi_abi.so.1
 ln -sfn libmpi_abi.so.1 "$prefix/lib/libmpi_abi.so"
-put 644 lib/pkgconfig/heddle.pc
+ln -sfn mpiexec "$prefix/bin/mpirun"
+for name in heddle mpi mpi-c mpi-cxx; do
+    put 644 "lib/pkgconfig/$name.pc"
+done
 put 644 include/mpi.h
 put 644 share/heddle/thread-sanitizer.supp
+for folder in man/man1 man/man7 bash-completion/completions zsh/site-functions fish/vendor_completions.d; do
+    if [ -d "$build/share/$folder" ]; then
+        mkdir -p "$prefix/share/$folder"
+        for page in "$build/share/$folder"/*; do
+            put 644 "share/$folder/$(basename "$page")"
+        done
+    fi
+done
 for name in heddle_sync heddle_rma_locks; do
     if [ -f "$build/lib/lib$name.so.0" ]; then
         put 755 "lib/lib$name.so.0"
@@ -50,6 +61,7 @@ if [ -f "$build/lib/libheddle_fortran.so.0" ]; then
     ln -sfn libheddle_fortran.so.0 "$prefix/lib/libheddle_fortran.so"
     ln -sfn libheddle_fortran.so.0 "$prefix/lib/libmpifort_abi.so"
     put 644 lib/pkgconfig/heddle_fortran.pc
+    put 644 lib/pkgconfig/mpi-fort.pc
     put 644 include/mpif.h
     for source in mpi mpi_f08 mpi_plain probe probe_f08; do
         put 644 "lib/heddle-fortran/$source.f90"

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Lays out what cargo has built as an installation:  tools/stage.sh [RELEASE_DIR [BUILD_DIR]]
 #
-#   BUILD_DIR/bin       mpiexec, heddle (if it was built), mpicc, mpicxx, mpic++
-#   BUILD_DIR/lib       libmpi_abi.so.1, libmpi_abi.so -> libmpi_abi.so.1, pkgconfig/heddle.pc
+#   BUILD_DIR/bin       mpiexec, mpirun -> mpiexec, heddle (if it was built), mpicc, mpicxx, mpic++
+#   BUILD_DIR/lib       libmpi_abi.so.1, libmpi_abi.so -> libmpi_abi.so.1, pkgconfig/heddle.pc,
+#                       and the same as mpi.pc, mpi-c.pc, mpi-cxx.pc, for those who ask for any MPI library
 #                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
 #   BUILD_DIR/lib/heddle  libheddle_lab_plugin.so, the plugin of `heddle lab`
-#   BUILD_DIR/share     heddle/thread-sanitizer.supp
+#   BUILD_DIR/share     heddle/thread-sanitizer.supp; manual pages and completions for shells (if heddle was built)
 #
 # For Fortran, if it was built: mpifort, mpif77, mpif90; libheddle_fortran.so.0; mpif.h; lib/heddle-fortran with the sources of the
 # modules, and the modules for gfortran if it is there (mpifort makes those for other compilers).
@@ -42,8 +43,10 @@ put() {
 
 mkdir -p "$build/bin" "$build/lib/pkgconfig" "$build/include" "$build/share/heddle"
 put 755 "$release/mpiexec" "$build/bin/mpiexec"
+ln -sfn mpiexec "$build/bin/mpirun"
 if [ -f "$release/heddle" ]; then
     put 755 "$release/heddle" "$build/bin/heddle"
+    "$release/heddle" pages "$build/share"
 fi
 if [ -f "$release/libheddle_lab_plugin.so" ]; then
     mkdir -p "$build/lib/heddle"
@@ -56,13 +59,16 @@ put 755 "$release/libmpi_abi.so" "$build/lib/libmpi_abi.so.1"
 ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 "$release/generate" header "$build/include/mpi.h"
 put 644 "$root/tools/thread-sanitizer.supp" "$build/share/heddle/thread-sanitizer.supp"
-# configure NAME: the pkg-config file
+# configure NAME [OTHER..]: the pkg-config file, and the same by other names
 configure() {
-    sed "s/@VERSION@/$version/" "$root/tools/$1.pc.in" >"$build/lib/pkgconfig/$1.pc.made"
-    put 644 "$build/lib/pkgconfig/$1.pc.made" "$build/lib/pkgconfig/$1.pc"
-    rm -f "$build/lib/pkgconfig/$1.pc.made"
+    source=$1
+    for name; do
+        sed "s/@VERSION@/$version/; s/^Name: .*/Name: $name/" "$root/tools/$source.pc.in" >"$build/lib/pkgconfig/$name.pc.made"
+        put 644 "$build/lib/pkgconfig/$name.pc.made" "$build/lib/pkgconfig/$name.pc"
+        rm -f "$build/lib/pkgconfig/$name.pc.made"
+    done
 }
-configure heddle
+configure heddle mpi mpi-c mpi-cxx
 # interface NAME CRATE: a library for C, shared and static, with its header
 interface() {
     built=$release/lib$1_c
@@ -85,7 +91,7 @@ if [ -f "$release/libheddle_fortran.so" ]; then
     # The second name is the one of the standard, for linkers (docs/fortran.md).
     ln -sfn libheddle_fortran.so.0 "$build/lib/libheddle_fortran.so"
     ln -sfn libheddle_fortran.so.0 "$build/lib/libmpifort_abi.so"
-    configure heddle_fortran
+    configure heddle_fortran mpi-fort
     "$release/generate" mpif "$build/include/mpif.h"
     mkdir -p "$build/lib/heddle-fortran"
     for module in mpi mpi_f08; do

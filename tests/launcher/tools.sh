@@ -104,12 +104,16 @@ check "HEDDLE_CXX" prints "no-such-compiler -I$prefix/include -c x.cc" \
     env HEDDLE_CXX=no-such-compiler "$prefix/bin/mpicxx" -show -c x.cc
 check "the compiler's failure is ours" fails "$prefix/bin/mpicc" -c "$work/no-such-file.c"
 check "mpiexec is there" prints "mpiexec -n 2" "$prefix/bin/mpiexec" -n 2
+check "so is mpirun" prints "mpiexec -n 2" "$prefix/bin/mpirun" -n 2
 
 if command -v pkg-config >/dev/null 2>&1; then
     PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
     export PKG_CONFIG_PATH
     check "pkg-config" sh -c 'cc -o "$1/g" "$1/program.c" $(pkg-config --cflags --libs heddle) && [ "$("$1/g")" = 42 ]' \
         - "$work"
+    for name in mpi mpi-c mpi-cxx; do
+        check "pkg-config by the name $name" prints "$(pkg-config --cflags --libs heddle)" pkg-config --cflags --libs "$name"
+    done
     check "pkg-config has the version" prints \
         "$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)" pkg-config --modversion heddle
 else

@@ -9,6 +9,7 @@
 mod info;
 mod lab;
 mod models;
+mod pages;
 mod reference;
 
 use std::io::{self, Write};
@@ -35,6 +36,8 @@ enum Action {
     Lab(lab::LabArgs),
     /// List the thread-safety models.
     Models(models::ModelsArgs),
+    /// Write manual pages, and completions for bash, zsh and fish.
+    Pages(pages::PagesArgs),
     /// Repeat the experiments of the papers whose models Heddle has.
     Papers(Box<papers::PapersArgs>),
 }
@@ -64,6 +67,13 @@ fn main() -> ExitCode {
             Ok(ending) => ending,
             Err(error) => {
                 eprintln!("heddle lab: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Action::Pages(args) => match pages::write::<Command>(&args) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("heddle pages: {error}");
                 ExitCode::FAILURE
             }
         },

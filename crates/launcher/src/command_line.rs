@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use crate::config_file::{self, ConfigFileError};
 use crate::hosts::{self, Host, HostError};
-use crate::options::{self, Inherit, LaunchOption, Means, Scope, Takes};
 use crate::output::Labels;
 use crate::placement::{Allowed, Policy};
 use crate::redirect::{InputTo, Redirect};
 use crate::standard_options::{ERROR_HANDLERS, found_in, is_architecture_here, largest_allowed};
 use heddle_bootstrap::builtin::env;
+use heddle_launcher::options::{self, Inherit, LaunchOption, Means, Scope, Takes};
 
 /// The help.
 pub(crate) fn help() -> String {

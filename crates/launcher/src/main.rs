@@ -5,8 +5,8 @@
 //!
 //! | file | what it knows |
 //! |---|---|
+//! | `options` (`lib.rs`) | all options: what they take, mean, and who else has them |
 //! | `command_line` | MPI's syntax for starting a job |
-//! | `options` | all options: what they take, mean, and who else has them |
 //! | `standard_options` | the values of the options that MPI names besides the number of ranks |
 //! | `config_file` | the same in a file |
 //! | `hosts` | the machines of a job, from a list or a file |
@@ -33,7 +33,6 @@ mod guardian;
 mod hand_over;
 mod hosts;
 mod leftovers;
-mod options;
 mod output;
 mod placement;
 mod processes;
@@ -60,7 +59,7 @@ fn main() {
     }
     let job = match command_line::parse(arguments) {
         Ok(Request::Help) => say_and_exit(&command_line::help()),
-        Ok(Request::HelpAll) => say_and_exit(&options::listed()),
+        Ok(Request::HelpAll) => say_and_exit(&heddle_launcher::options::listed()),
         Ok(Request::Version) => say_and_exit(concat!("mpiexec (Heddle) ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(Request::Run(job)) => job,
         Err(error) => {

@@ -6,18 +6,18 @@
 mod option;
 mod table;
 
-pub(crate) use option::{Inherit, LaunchOption, Means, Scope, Takes};
-use table::TABLE;
+pub use option::{Inherit, LaunchOption, Means, Scope, Takes};
+pub use table::TABLE;
 
 use std::fmt::Write;
 
 /// The option of that name, without dashes.
-pub(crate) fn find(name: &str) -> Option<&'static LaunchOption> {
+pub fn find(name: &str) -> Option<&'static LaunchOption> {
     TABLE.iter().find(|option| option.names.contains(&name))
 }
 
 /// The known name that is most like a mistyped one, if one is like it at all.
-pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+pub fn nearest(name: &str) -> Option<&'static str> {
     let names = TABLE.iter().flat_map(|option| option.names).copied();
     let rated = names.map(|known| (strsim::damerau_levenshtein(name, known), known));
     let near = rated.filter(|(distance, known)| *distance <= 1 + known.len() / 5 && *distance < known.len());
@@ -28,7 +28,7 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
 const SPELLINGS: usize = 3;
 
 /// The options that the help explains, for a block or for the whole job.
-pub(crate) fn explained(scope: Scope) -> String {
+pub fn explained(scope: Scope) -> String {
     let mut text = String::new();
     for option in TABLE.iter().filter(|option| !option.help.is_empty() && option.means.scope() == scope) {
         let spellings = option.names.iter().take(SPELLINGS).map(|name| option.spelt(name));
@@ -47,7 +47,7 @@ pub(crate) fn explained(scope: Scope) -> String {
 }
 
 /// All options with their spellings, by what becomes of them.
-pub(crate) fn listed() -> String {
+pub fn listed() -> String {
     let mut text = String::from(
         "s: named by the MPI standard; in h: MPICH's Hydra, i: Intel MPI, o: Open MPI, r: srun; -: here alone\n",
     );

@@ -2,7 +2,7 @@
 
 /// What follows an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub enum Takes {
     /// Nothing.
     Nothing,
     /// One word: how the help names it, and what an error says is needed.
@@ -11,49 +11,78 @@ pub(crate) enum Takes {
     Two(&'static str, &'static str),
 }
 
-/// What an option means. [`command_line`](crate::command_line) has the code.
+/// What an option means. `command_line.rs` has the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Means {
+pub enum Means {
+    /// `--help`, perhaps with `all` behind it.
     Help,
+    /// The version.
     Version,
+    /// How many ranks the block has.
     Ranks,
     /// Ranks of each machine.
     PerMachine,
+    /// One rank on each machine.
     OnePerMachine,
+    /// A variable of the block.
     Variable,
+    /// A variable of all blocks.
     GlobalVariable,
     /// `NAME=VALUE`, or a variable that is inherited anyway.
     Export,
     /// The variables that are inherited: all, none, or those of a list.
     Inherit(Inherit, Scope),
+    /// Where ranks start.
     Directory,
+    /// Where the program is looked for.
     Path,
+    /// The allowed numbers of ranks.
     Soft,
+    /// The machine's architecture.
     Architecture,
+    /// The error handler at the start.
     ErrorHandler,
+    /// Kinds of memory.
     MemoryKinds,
+    /// The command line is in a file.
     ConfigFile,
+    /// The machines.
     HostList,
+    /// The machines, in a file.
     HostFile,
+    /// Lines begin with the rank.
     Label,
+    /// Lines begin with the time.
     Time,
     /// Open MPI 5's list: `tag,timestamp,merge,dir=..,file=..`.
     Output,
     /// A pattern of files for one of the streams.
     OutFiles,
+    /// The same of standard error.
     ErrFiles,
     /// A folder of files.
     Folder,
+    /// Standard error goes where standard output goes.
     Merge,
+    /// Ignored options are not mentioned.
     Quiet,
+    /// Who reads the input.
     Input,
+    /// When the job is ended.
     TimeLimit,
+    /// What a rank is bound to.
     BindTo,
+    /// Where consecutive ranks go.
     MapBy,
+    /// How ranks are numbered.
     RankBy,
+    /// The hardware threads to use.
     CpuSet,
+    /// How many cores a rank gets.
     CoresPerRank,
+    /// Print the places.
     ReportBindings,
+    /// Print the ranks.
     ShowMap,
     /// Open MPI 5's list of what is printed at the start.
     Display,
@@ -67,31 +96,38 @@ pub(crate) enum Means {
 
 /// What of the launcher's environment the ranks get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inherit {
+pub enum Inherit {
+    /// All of it.
     All,
+    /// Nothing but the variables of Heddle.
     Nothing,
+    /// What the option names.
     Listed,
 }
 
 /// Whom an option concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub enum Scope {
+    /// The block that it stands in.
     Block,
+    /// All blocks.
     Job,
 }
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LaunchOption {
+pub struct LaunchOption {
     /// All spellings, without dashes; one dash or two are the same.
-    pub(crate) names: &'static [&'static str],
-    pub(crate) takes: Takes,
-    pub(crate) means: Means,
+    pub names: &'static [&'static str],
+    /// What follows it.
+    pub takes: Takes,
+    /// What it means.
+    pub means: Means,
     /// Who has it: `s` the standard, `h` MPICH's Hydra, `i` Intel MPI, `o` Open MPI, `r` Slurm's srun, `-`
     /// Heddle alone.
-    pub(crate) of: &'static str,
+    pub of: &'static str,
     /// What the help says; without it the option is listed by `--help all` alone.
-    pub(crate) help: &'static str,
+    pub help: &'static str,
 }
 
 impl LaunchOption {
@@ -118,7 +154,8 @@ impl Means {
     }
 
     /// Whom it concerns.
-    pub(super) fn scope(self) -> Scope {
+    #[must_use]
+    pub fn scope(self) -> Scope {
         match self {
             Self::Ranks
             | Self::Variable

@@ -22,7 +22,7 @@ const PAIR: Takes = Two("NAME", "VALUE");
 const NAMES: Takes = One("NAMES", "names of variables, separated by commas");
 
 /// Every option; see [`super`].
-pub(crate) const TABLE: &[LaunchOption] = &[
+pub const TABLE: &[LaunchOption] = &[
     // For the block they stand in.
     row(
         &["n", "np", "c", "ntasks"],
@@ -244,7 +244,13 @@ pub(crate) const TABLE: &[LaunchOption] = &[
         "end the job after so many seconds, and say what each rank was doing (exit status 124);\n\
          also by the variable MPIEXEC_TIMEOUT",
     ),
-    row(&["configfile", "app"], FILE, Means::ConfigFile, "shio", ""),
+    row(
+        &["configfile", "app"],
+        FILE,
+        Means::ConfigFile,
+        "shio",
+        "take the command line from a file: a block per line",
+    ),
     row(
         &["h", "help"],
         Nothing,
