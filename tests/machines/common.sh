@@ -28,7 +28,7 @@ without() {
 
 # The programs of tests/c that are not about one machine.
 # shellcheck disable=SC2034  # for those that read this file
-on_machines='^(?!change_logs|choice_|closed_descriptors|coll_(blackboard|choices)|comm_(split|vni)$|cores_shared|fortran_handles|lifetime_|many_ranks|memory_none|messages_spread|no_leaks|papers_|partitioned_without|pid_name|refused_(calls|copies)|sessions$|sessions_(left|some|window_copies)|split_types|threads_(counted|thousands)|topology_(at|reorder)|vnis_unused|win_(closes|killed|lock_(adaptive|order|settings)|memory|no_memory|objects))'
+on_machines='^(?!change_logs|choice_|closed_descriptors|coll_(blackboard|choices)|comm_(split|vni)$|cores_shared|fortran_handles|lifetime_|many_ranks|memory_none|messages_spread|no_leaks|no_memory_for_lists|papers_|partitioned_without|pid_name|refused_(calls|copies)|sessions$|sessions_(left|some|window_copies)|split_types|threads_(counted|thousands)|topology_(at|reorder)|vnis_unused|win_(closes|killed|lock_(adaptive|order|settings)|memory|no_memory|objects))'
 
 # need_machines: ends the test with 77 where the kernel lets nobody make namespaces
 need_machines() {
