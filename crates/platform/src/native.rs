@@ -79,10 +79,6 @@ unsafe impl Platform for Native {
         thread::yield_now();
     }
 
-    fn yield_to_nobody() -> bool {
-        thread::yield_to_nobody()
-    }
-
     #[inline]
     fn cores() -> usize {
         thread::cores()

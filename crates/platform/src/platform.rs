@@ -70,13 +70,6 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn spin_hint();
     /// Lets another thread have this hardware thread.
     fn yield_now();
-    /// Lets another thread have this hardware thread; returns true if none wanted it, as far as the time tells
-    /// that this took.
-    #[inline]
-    fn yield_to_nobody() -> bool {
-        Self::yield_now();
-        false
-    }
     /// Returns true if a yield would give away much more time than it takes. Then only a thread that
     /// cannot go on should yield.
     #[inline]

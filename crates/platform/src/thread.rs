@@ -67,27 +67,6 @@ pub fn yield_now() {
     loom::thread::yield_now();
 }
 
-/// A yield that takes less than this has let no other thread run: two switches take longer.
-#[cfg(not(loom))]
-const LONE_NS: u64 = 1_000;
-
-/// Lets another runnable thread have this core; returns true if there was none, as far as the time tells.
-pub fn yield_to_nobody() -> bool {
-    #[cfg(not(loom))]
-    {
-        let began = clock::ticks();
-        std::thread::yield_now();
-        let ended = clock::ticks();
-        note_yield(began, ended);
-        ended.wrapping_sub(began) < clock::ns_to_ticks(LONE_NS)
-    }
-    #[cfg(loom)]
-    {
-        loom::thread::yield_now();
-        false
-    }
-}
-
 #[cfg(not(loom))]
 #[inline]
 fn note_yield(began: u64, ended: u64) {

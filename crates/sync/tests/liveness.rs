@@ -8,14 +8,13 @@
 mod stopped;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
-use heddle_platform::{Native, Platform};
 use heddle_sync::mutex::Mutex;
-use heddle_sync::{RawLock, TimedLock, WaitPolicy};
+use heddle_sync::{RawLock, WaitPolicy};
 use stopped::acquiring::{
     ANYWHERE, Moment::Waiting, POLICIES, TURNS, get_away_from_a_holder, go_on, pass, stop_a_waiter,
     stop_one_that_comes,
 };
-use stopped::{Stoppable, Watched, dear_yields, lone_yields, others};
+use stopped::{Stoppable, Watched, dear_yields, others};
 
 #[test]
 fn mutex() {
@@ -71,37 +70,4 @@ fn a_mutex_goes_on_without_yields_that_are_dear() {
     });
     // One may slip in wherever the thread is stopped just before its spin is over.
     assert!(yields.into_inner() <= TURNS);
-}
-
-/// The same where no other thread wants its core: it waits for its own yields, and no longer.
-#[test]
-fn a_mutex_goes_on_after_lone_yields() {
-    let policy = WaitPolicy { forced_yield_ns: 1, first_tries: 0, ..POLICIES[0] };
-    let lock = Mutex::<Watched>::new(policy);
-    let yields = AtomicU32::new(u32::MAX);
-    let turns = 4;
-    stop_a_waiter(&lock, Waiting, || {
-        others(1, "the last holder to go on", || {
-            yields.store(lone_yields(|| (0..turns).for_each(|_| pass(&lock))), Ordering::Relaxed);
-        });
-    });
-    let yields = yields.into_inner();
-    assert!(yields >= policy.yields, "the lock was never reserved for the waiter");
-    assert!(yields <= turns * (policy.yields + 1), "{yields} yields");
-}
-
-/// A waiter whose yields let no other thread run sleeps much later than one that shares its core.
-#[test]
-fn a_thread_with_a_core_for_itself_sleeps_late() {
-    let policy = WaitPolicy { first_tries: 0, spin_ns: 0, yields: 3, ..WaitPolicy::DEFAULT };
-    let lock = Mutex::<Watched>::new(policy);
-    lock.acquire();
-    // On a busy machine the time may be up before a wait has had all its yields.
-    let yields = [10, 100, 1_000, 10_000]
-        .into_iter()
-        .map(|ms| lone_yields(|| assert!(lock.acquire_until(Native::now_ns() + ms * 1_000_000).is_none())));
-    let yields = yields.into_iter().find(|yields| *yields >= 3 * 256).expect("a wait that is long enough");
-    assert_eq!(yields, 3 * 256, "it sleeps once it has had them all");
-    // SAFETY: acquired above.
-    unsafe { lock.release(()) };
 }

@@ -3,8 +3,7 @@
 //! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave
 //! (a locked instruction less than a futex mutex, whose release must exchange). Contended: the first arrival
 //! enters. A thread that finds the lock taken yields and tries again a few times before it counts as a
-//! waiter; a waiter spins, yields and sleeps by its [`WaitPolicy`], but much later while its yields let no other
-//! thread run. At most one waiter at a time is being
+//! waiter; a waiter spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being
 //! woken, and as a rule only when no waiter is awake: an awake waiter will either enter or check again
 //! before it sleeps, so waking a second one would only cost. Space: a word of state and a word of waiters,
 //! no node for each thread.
@@ -29,7 +28,7 @@
 //! |---|---|---|
 //! | `FREE` | any thread may take it | compare-and-swap to `HELD` |
 //! | `HELD` | a thread is inside | the holder's store of `FREE` or `RESERVED` |
-//! | `RESERVED` | a waiter may take it, the last holder only when it has had all its yields | compare-and-swap to `HELD` |
+//! | `RESERVED` | a waiter may take it, the last holder only when it would sleep otherwise | compare-and-swap to `HELD` |
 //!
 //! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*. It
 //! also holds the *permit*: a releaser took one sleeper off `asleep`, and the first sleeper that comes may
@@ -142,8 +141,7 @@ impl<P: Platform> Mutex<P> {
             return true;
         }
         let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
-        let waiter = Waiter::<P>::backing_off(&self.policy, awake(before) as usize + 1);
-        let mut waiter = waiter.staying_awake_alone();
+        let mut waiter = Waiter::<P>::backing_off(&self.policy, awake(before) as usize + 1);
         let me = P::thread_id();
         let entered = loop {
             match self.state.load(Ordering::Relaxed) {
@@ -171,9 +169,7 @@ impl<P: Platform> Mutex<P> {
     /// Returns true if this waiter may take a reserved lock: it is not the last holder, or
     /// it has waited long enough.
     fn may_take_reserved(&self, me: u64, waiter: &Waiter<P>) -> bool {
-        self.last_holder.load(Ordering::Relaxed) != me
-            || waiter.spin_is_over() && P::is_yield_dear()
-            || waiter.yields_are_over()
+        self.last_holder.load(Ordering::Relaxed) != me || waiter.spin_is_over() && P::is_yield_dear()
     }
 
     /// Called after a waiter gave up: a releaser that saw it awake may have woken none of

@@ -9,8 +9,7 @@
 //!   is not running. A yield lets it run and costs half a microsecond; a spin without a yield
 //!   costs its whole time slice.
 //! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after
-//!   about a hundred fruitless yields; then it costs the other threads nothing. Where a yield lets no other
-//!   thread run, since each has a core, a lock's waiter sleeps much later.
+//!   about a hundred fruitless yields; then it costs the other threads nothing.
 //!
 //! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]), and a
 //! thread that has slept gets its core back at once. There the spin is twenty times as long, a waiter
@@ -90,12 +89,6 @@ const WHERE_YIELDS_ARE_DEAR: u64 = 20;
 /// With more waiting threads per core than this, a long yield says nothing about threads that compute.
 const MANY_PER_CORE: usize = 2;
 
-/// Of a waiter that [stays awake alone](Waiter::staying_awake_alone) so many yields that let no other thread run count as one: a thread that has a
-/// core for itself does not sleep for ten milliseconds or so. As long as it slept as soon as others, a wait
-/// that once took long made a sleeper, and releases passed it over: of 44 clients of one server with a core
-/// each the slowest had a hundredth of the mean; now 0.99, and all together a seventh more.
-const LONE_YIELDS: u32 = 256;
-
 /// The longest pause of a [`Waiter::backing_off`]: some hundred nanoseconds on today's processors.
 const MOST_HINTS: u32 = 16;
 
@@ -119,9 +112,6 @@ pub struct Waiter<P = Native> {
     hints: u32,
     backs_off: bool,
     sleeps_early: bool,
-    awake_alone: bool,
-    /// The number of yields that let no other thread run, where they count little.
-    lone_yields: u32,
     /// The time, in ticks, at which the thread was first seen making progress since its
     /// last yield; 0 if it was not.
     busy_since: u64,
@@ -147,8 +137,6 @@ impl<P: Platform> Waiter<P> {
             hints: 1,
             backs_off: false,
             sleeps_early: false,
-            awake_alone: false,
-            lone_yields: 0,
             busy_since: 0,
             _platform: PhantomData,
         }
@@ -161,14 +149,6 @@ impl<P: Platform> Waiter<P> {
     #[must_use]
     pub fn backing_off(policy: &WaitPolicy, crowd: usize) -> Self {
         Self { backs_off: true, ..Self::new(policy, crowd) }
-    }
-
-    /// The same wait, in which yields that let no other thread run count little: a thread with a core for
-    /// itself, for whose sake nobody has to sleep, stays awake for much longer.
-    #[inline]
-    #[must_use]
-    pub(crate) fn staying_awake_alone(self) -> Self {
-        Self { awake_alone: true, ..self }
     }
 
     /// The same wait, which does not yield before it sleeps: it spins for as long as where a yield costs a
@@ -200,7 +180,6 @@ impl<P: Platform> Waiter<P> {
     pub fn reset(&mut self) {
         self.phase = Phase::Fresh;
         self.hints = 1;
-        self.lone_yields = 0;
         if self.is_crowded() {
             self.yield_if_due();
         }
@@ -240,12 +219,6 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// Returns true if the wait has had all its yields, those included that let no other thread run.
-    pub(crate) fn yields_are_over(&self) -> bool {
-        let Phase::Yielding { times } = self.phase else { return false };
-        times.saturating_add(self.lone_yields) >= self.policy.yields
-    }
-
     #[inline]
     fn is_crowded(&self) -> bool {
         self.crowd > 1
@@ -277,23 +250,10 @@ impl<P: Platform> Waiter<P> {
         {
             return Next::Park;
         }
+        self.phase = Phase::Yielding { times: times.saturating_add(1) };
         self.busy_since = 0;
-        let counts = self.yield_counts();
-        self.phase = Phase::Yielding { times: times.saturating_add(u32::from(counts)) };
+        P::yield_now();
         Next::Poll
-    }
-
-    /// Yields; returns true if that counts as one of the policy's yields.
-    fn yield_counts(&mut self) -> bool {
-        if !self.awake_alone {
-            P::yield_now();
-            return true;
-        }
-        if !P::yield_to_nobody() {
-            return true;
-        }
-        self.lone_yields += 1;
-        self.lone_yields.is_multiple_of(LONE_YIELDS)
     }
 
     fn yield_if_due(&mut self) {

@@ -153,7 +153,6 @@ impl Drop for Stopped<'_> {
 thread_local! {
     static YIELDS: Cell<u32> = const { Cell::new(0) };
     static DEAR: Cell<bool> = const { Cell::new(false) };
-    static LONE: Cell<bool> = const { Cell::new(false) };
     static PLACE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -172,19 +171,6 @@ fn note_yield() {
 
 fn yields_are_dear() -> bool {
     DEAR.get()
-}
-
-fn yields_are_lone() -> bool {
-    LONE.get()
-}
-
-/// The number of yields of the calling thread in `body`, if none lets another thread run.
-pub(crate) fn lone_yields(body: impl FnOnce()) -> u32 {
-    LONE.set(true);
-    let before = YIELDS.get();
-    body();
-    LONE.set(false);
-    YIELDS.get() - before
 }
 
 /// The number of yields of the calling thread in `body`, if each costs a whole time slice.
