@@ -14,11 +14,11 @@ use crate::placement::{Allowed, Policy};
 use crate::redirect::{InputTo, Redirect};
 use crate::standard_options::{ERROR_HANDLERS, found_in, is_architecture_here, largest_allowed};
 use heddle_bootstrap::builtin::env;
-use heddle_launcher::options::{self, Inherit, LaunchOption, Means, Scope, Takes};
+use heddle_launcher::options::{self, Inherit, LaunchOption, OptionEffect, OptionScope, Takes};
 
 /// The help.
 pub(crate) fn help() -> String {
-    let (block, job) = (options::explained(Scope::Block), options::explained(Scope::Job));
+    let (block, job) = (options::explained(OptionScope::Block), options::explained(OptionScope::Job));
     format!("{USAGE}\nFor the block they stand in:\n{block}\nFor the whole job:\n{job}\n{NOTES}")
 }
 
@@ -289,12 +289,12 @@ impl Reading {
                 return Err(bad(&spelt, &value, "no value"));
             }
             match option.means {
-                Means::Help => {
+                OptionEffect::Help => {
                     let is_all = words.next().is_some_and(|word| word == "all");
                     return Ok(Head::Answer(if is_all { Request::HelpAll } else { Request::Help }));
                 }
-                Means::Version => return Ok(Head::Answer(Request::Version)),
-                Means::ConfigFile => return Ok(Head::ConfigFile(values[0].clone().into())),
+                OptionEffect::Version => return Ok(Head::Answer(Request::Version)),
+                OptionEffect::ConfigFile => return Ok(Head::ConfigFile(values[0].clone().into())),
                 _ => self.take(option, &spelt, values, block)?,
             }
         }
@@ -313,18 +313,18 @@ impl Reading {
         let said = |result: Result<(), Allowed>| result.map_err(|allowed| bad(spelt, &value, allowed.0));
         let job = &mut self.job;
         match option.means {
-            Means::Ranks => {
+            OptionEffect::Ranks => {
                 if block.ranks != 0 {
                     return Err(UsageError::Twice { option: spelt.to_owned() });
                 }
                 block.ranks = number(spelt, &value)?;
             }
-            Means::Variable => block.environment.push((name(spelt, value)?, second)),
-            Means::GlobalVariable => {
+            OptionEffect::Variable => block.environment.push((name(spelt, value)?, second)),
+            OptionEffect::GlobalVariable => {
                 note_foreign(&mut job.notes, &value);
                 self.environment.push((name(spelt, value)?, second));
             }
-            Means::Export => {
+            OptionEffect::Export => {
                 let (key, given) =
                     text.split_once('=').map_or((&*text, None), |(key, given)| (key, Some(given)));
                 let inherited = || std::env::var_os(key);
@@ -335,57 +335,58 @@ impl Reading {
                 note_foreign(&mut job.notes, OsStr::new(key));
                 self.environment.extend(given.map(|given| (key.into(), given)));
             }
-            Means::Inherit(what, scope) => {
+            OptionEffect::Inherit(what, scope) => {
                 let names = match what {
                     Inherit::All => None,
                     Inherit::Nothing => Some(Vec::new()),
                     Inherit::Listed => Some(text.split(',').map(OsString::from).collect()),
                 };
-                *(if scope == Scope::Block { &mut block.inherited } else { &mut self.inherited }) = names;
+                *(if scope == OptionScope::Block { &mut block.inherited } else { &mut self.inherited }) =
+                    names;
             }
-            Means::Directory => block.directory = Some(value.into()),
-            Means::Path => block.path = Some(value),
-            Means::Soft => block.soft = Some(text.into_owned()),
-            Means::Architecture => architecture(spelt, &value)?,
-            Means::ErrorHandler => {
+            OptionEffect::Directory => block.directory = Some(value.into()),
+            OptionEffect::Path => block.path = Some(value),
+            OptionEffect::Soft => block.soft = Some(text.into_owned()),
+            OptionEffect::Architecture => architecture(spelt, &value)?,
+            OptionEffect::ErrorHandler => {
                 let handler = error_handler(spelt, &value)?;
                 block.environment.push((env::INITIAL_ERRHANDLER.into(), handler.into()));
             }
-            Means::MemoryKinds => block.environment.push((env::MEMORY_ALLOC_KINDS.into(), value)),
-            Means::HostList | Means::HostFile if job.hosts.is_some() => {
+            OptionEffect::MemoryKinds => block.environment.push((env::MEMORY_ALLOC_KINDS.into(), value)),
+            OptionEffect::HostList | OptionEffect::HostFile if job.hosts.is_some() => {
                 return Err(UsageError::HostsTwice { option: spelt.to_owned() });
             }
-            Means::HostList => job.hosts = Some(Hosts::List(host_list(spelt, &value)?)),
-            Means::HostFile => job.hosts = Some(Hosts::File(value.into())),
-            Means::PerMachine => job.per_machine = Some(number(spelt, &value)?),
-            Means::OnePerMachine => job.per_machine = Some(1),
-            Means::Label => job.labels.rank = true,
-            Means::Time => job.labels.time = true,
-            Means::Output => said(job.redirect.output(&text, &mut job.labels))?,
-            Means::OutFiles => job.redirect.out_pattern(&text),
-            Means::ErrFiles => job.redirect.err_pattern(&text),
-            Means::Folder => job.redirect.folder(&text),
-            Means::Merge => job.redirect.merges = true,
-            Means::Quiet => self.is_quiet = true,
-            Means::Input => {
+            OptionEffect::HostList => job.hosts = Some(Hosts::List(host_list(spelt, &value)?)),
+            OptionEffect::HostFile => job.hosts = Some(Hosts::File(value.into())),
+            OptionEffect::PerMachine => job.per_machine = Some(number(spelt, &value)?),
+            OptionEffect::OnePerMachine => job.per_machine = Some(1),
+            OptionEffect::Label => job.labels.rank = true,
+            OptionEffect::Time => job.labels.time = true,
+            OptionEffect::Output => said(job.redirect.output(&text, &mut job.labels))?,
+            OptionEffect::OutFiles => job.redirect.out_pattern(&text),
+            OptionEffect::ErrFiles => job.redirect.err_pattern(&text),
+            OptionEffect::Folder => job.redirect.folder(&text),
+            OptionEffect::Merge => job.redirect.merges = true,
+            OptionEffect::Quiet => self.is_quiet = true,
+            OptionEffect::Input => {
                 job.input = InputTo::read(&text).map_err(|allowed| bad(spelt, &value, allowed.0))?
             }
-            Means::TimeLimit => job.time_limit = Some(seconds(spelt, &value)?),
-            Means::BindTo => said(job.placement.bind_to(&text))?,
-            Means::MapBy => {
+            OptionEffect::TimeLimit => job.time_limit = Some(seconds(spelt, &value)?),
+            OptionEffect::BindTo => said(job.placement.bind_to(&text))?,
+            OptionEffect::MapBy => {
                 let each = job.placement.map_by(&text).map_err(|allowed| bad(spelt, &value, allowed.0))?;
                 job.per_machine = each.or(job.per_machine);
             }
-            Means::RankBy => said(job.placement.rank_by(&text))?,
-            Means::CpuSet => said(job.placement.use_only(&text))?,
-            Means::CoresPerRank => said(job.placement.cores_per_rank(&text))?,
-            Means::ReportBindings => job.placement.is_reported = true,
-            Means::ShowMap => job.shows_map = true,
-            Means::Display => {
+            OptionEffect::RankBy => said(job.placement.rank_by(&text))?,
+            OptionEffect::CpuSet => said(job.placement.use_only(&text))?,
+            OptionEffect::CoresPerRank => said(job.placement.cores_per_rank(&text))?,
+            OptionEffect::ReportBindings => job.placement.is_reported = true,
+            OptionEffect::ShowMap => job.shows_map = true,
+            OptionEffect::Display => {
                 job.shows_map |= text.contains("map") || text.contains("alloc");
                 job.placement.is_reported |= text.contains("bind");
             }
-            Means::Ignored => {
+            OptionEffect::Ignored => {
                 let rest: Vec<String> =
                     [&value, &second].map(|word| word.to_string_lossy().into_owned()).into();
                 let words = [&[spelt.to_owned()], &rest[..]].concat().join(" ");
@@ -394,8 +395,8 @@ impl Reading {
                     words.trim_end()
                 ));
             }
-            Means::Refused(why) => return Err(UsageError::Refused { option: spelt.to_owned(), why }),
-            Means::Held | Means::Help | Means::Version | Means::ConfigFile => {}
+            OptionEffect::Refused(why) => return Err(UsageError::Refused { option: spelt.to_owned(), why }),
+            OptionEffect::Held | OptionEffect::Help | OptionEffect::Version | OptionEffect::ConfigFile => {}
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 #![deny(unsafe_code)]
-//! What `mpiexec` can be told: its options as data, for the command itself (`main.rs`) and for its manual page
-//! and completions, which `heddle pages` makes.
+//! What `mpiexec` can be told: its options as data, for the command itself (`main.rs`) and for its manual
+//! page and completions, which `heddle pages` makes.
 
 pub mod options;

@@ -6,7 +6,7 @@
 mod option;
 mod table;
 
-pub use option::{Inherit, LaunchOption, Means, Scope, Takes};
+pub use option::{Inherit, LaunchOption, OptionEffect, OptionScope, Takes};
 pub use table::TABLE;
 
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 const SPELLINGS: usize = 3;
 
 /// The options that the help explains, for a block or for the whole job.
-pub fn explained(scope: Scope) -> String {
+pub fn explained(scope: OptionScope) -> String {
     let mut text = String::new();
     for option in TABLE.iter().filter(|option| !option.help.is_empty() && option.means.scope() == scope) {
         let spellings = option.names.iter().take(SPELLINGS).map(|name| option.spelt(name));
@@ -98,7 +98,9 @@ mod tests {
 
     #[test]
     fn lines_of_the_help_are_short() {
-        for line in [explained(Scope::Block), explained(Scope::Job)].iter().flat_map(|text| text.lines()) {
+        for line in
+            [explained(OptionScope::Block), explained(OptionScope::Job)].iter().flat_map(|text| text.lines())
+        {
             assert!(line.len() <= 120, "{line}");
         }
     }

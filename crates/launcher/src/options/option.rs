@@ -13,7 +13,7 @@ pub enum Takes {
 
 /// What an option means. `command_line.rs` has the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
+pub enum OptionEffect {
     /// `--help`, perhaps with `all` behind it.
     Help,
     /// The version.
@@ -31,7 +31,7 @@ pub enum Means {
     /// `NAME=VALUE`, or a variable that is inherited anyway.
     Export,
     /// The variables that are inherited: all, none, or those of a list.
-    Inherit(Inherit, Scope),
+    Inherit(Inherit, OptionScope),
     /// Where ranks start.
     Directory,
     /// Where the program is looked for.
@@ -107,7 +107,7 @@ pub enum Inherit {
 
 /// Whom an option concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum OptionScope {
     /// The block that it stands in.
     Block,
     /// All blocks.
@@ -122,7 +122,7 @@ pub struct LaunchOption {
     /// What follows it.
     pub takes: Takes,
     /// What it means.
-    pub means: Means,
+    pub means: OptionEffect,
     /// Who has it: `s` the standard, `h` MPICH's Hydra, `i` Intel MPI, `o` Open MPI, `r` Slurm's srun, `-`
     /// Heddle alone.
     pub of: &'static str,
@@ -142,7 +142,7 @@ impl LaunchOption {
     }
 }
 
-impl Means {
+impl OptionEffect {
     /// What becomes of it, as an index of the titles of [`listed`](super::listed).
     pub(super) fn group(self) -> usize {
         match self {
@@ -155,7 +155,7 @@ impl Means {
 
     /// Whom it concerns.
     #[must_use]
-    pub fn scope(self) -> Scope {
+    pub fn scope(self) -> OptionScope {
         match self {
             Self::Ranks
             | Self::Variable
@@ -165,8 +165,8 @@ impl Means {
             | Self::Architecture
             | Self::ErrorHandler
             | Self::MemoryKinds
-            | Self::Inherit(_, Scope::Block) => Scope::Block,
-            _ => Scope::Job,
+            | Self::Inherit(_, OptionScope::Block) => OptionScope::Block,
+            _ => OptionScope::Job,
         }
     }
 }

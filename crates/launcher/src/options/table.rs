@@ -1,14 +1,14 @@
 //! The table of options. A row's order is the help's.
 
 use super::option::Inherit::{All, Listed, Nothing as NoVariables};
-use super::option::Scope::{Block, Job};
+use super::option::OptionScope::{Block, Job};
 use super::option::Takes::{Nothing, One, Two};
-use super::option::{LaunchOption, Means, Takes};
+use super::option::{LaunchOption, OptionEffect, Takes};
 
 const fn row(
     names: &'static [&'static str],
     takes: Takes,
-    means: Means,
+    means: OptionEffect,
     of: &'static str,
     help: &'static str,
 ) -> LaunchOption {
@@ -27,85 +27,85 @@ pub const TABLE: &[LaunchOption] = &[
     row(
         &["n", "np", "c", "ntasks"],
         One("N", "the number of ranks"),
-        Means::Ranks,
+        OptionEffect::Ranks,
         "shior",
         "start N ranks of the program (1 if not given)",
     ),
-    row(&["env"], PAIR, Means::Variable, "hi", "set an environment variable"),
+    row(&["env"], PAIR, OptionEffect::Variable, "hi", "set an environment variable"),
     row(
         &["envnone"],
         Nothing,
-        Means::Inherit(NoVariables, Block),
+        OptionEffect::Inherit(NoVariables, Block),
         "hi",
         "let the ranks inherit no variable but those of Heddle",
     ),
     row(
         &["envlist"],
         NAMES,
-        Means::Inherit(Listed, Block),
+        OptionEffect::Inherit(Listed, Block),
         "hi",
         "let them inherit these alone, separated by commas",
     ),
-    row(&["envall"], Nothing, Means::Inherit(All, Block), "hi", ""),
+    row(&["envall"], Nothing, OptionEffect::Inherit(All, Block), "hi", ""),
     row(
         &["wdir", "wd", "chdir", "D"],
         One("DIR", "a directory"),
-        Means::Directory,
+        OptionEffect::Directory,
         "shior",
         "start in this directory",
     ),
     row(
         &["path"],
         One("DIRS", "directories"),
-        Means::Path,
+        OptionEffect::Path,
         "shio",
         "look for the program in these directories, separated by colons, before PATH",
     ),
     row(
         &["soft"],
         One("SET", "numbers of ranks"),
-        Means::Soft,
+        OptionEffect::Soft,
         "s",
         "the allowed numbers of ranks, as 1,4,8:64:8: start the largest of them that is at most N",
     ),
     row(
         &["arch"],
         One("NAME", "the name of an architecture"),
-        Means::Architecture,
+        OptionEffect::Architecture,
         "s",
         "run on this architecture: an error if the machine has another one",
     ),
     row(
         &["initial-errhandler"],
         One("NAME", "the name of an error handler"),
-        Means::ErrorHandler,
+        OptionEffect::ErrorHandler,
         "so",
         "the error handler at the start: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
     ),
     row(
         &["memory-alloc-kinds"],
         One("LIST", "kinds of memory"),
-        Means::MemoryKinds,
+        OptionEffect::MemoryKinds,
         "so",
         "kinds of memory that the program will use, as system,mpi:alloc_mem",
     ),
     // For the whole job: its environment.
-    row(&["genv"], PAIR, Means::GlobalVariable, "hi", "set an environment variable in every block"),
+    row(&["genv"], PAIR, OptionEffect::GlobalVariable, "hi", "set an environment variable in every block"),
     row(
         &["x"],
         One("NAME[=VALUE]", "the name of a variable"),
-        Means::Export,
+        OptionEffect::Export,
         "o",
         "the same, as in Open MPI",
     ),
-    row(&["genvnone"], Nothing, Means::Inherit(NoVariables, Job), "hi", "-envnone in every block"),
-    row(&["genvlist"], NAMES, Means::Inherit(Listed, Job), "hi", "-envlist in every block"),
-    row(&["genvall"], Nothing, Means::Inherit(All, Job), "hi", ""),
+    row(&["genvnone"], Nothing, OptionEffect::Inherit(NoVariables, Job), "hi", "-envnone in every block"),
+    row(&["genvlist"], NAMES, OptionEffect::Inherit(Listed, Job), "hi", "-envlist in every block"),
+    row(&["genvall"], Nothing, OptionEffect::Inherit(All, Job), "hi", ""),
     // Machines.
     row(
         &["hosts", "host", "H", "nodelist", "w"],
         One("LIST", "names of machines"),
-        Means::HostList,
+        OptionEffect::HostList,
         "shior",
         "run on these machines: names or addresses, separated by commas, each with the number of its\n\
          ranks if it is not 1 (first:4,second:4). If there are more ranks, each gets proportionally more.\n\
@@ -115,23 +115,23 @@ pub const TABLE: &[LaunchOption] = &[
     row(
         &["hostfile", "machinefile", "file", "f", "default-hostfile"],
         FILE,
-        Means::HostFile,
+        OptionEffect::HostFile,
         "shio",
         "the same from a file with a machine on each line: NAME, NAME:4 or NAME slots=4; # begins\na comment",
     ),
     row(
         &["ppn", "N", "npernode", "perhost", "ntasks-per-node"],
         One("N", "the number of ranks per machine"),
-        Means::PerMachine,
+        OptionEffect::PerMachine,
         "hior",
         "N ranks on each machine, also if -hosts says another number; without -n so many are\nstarted",
     ),
-    row(&["pernode"], Nothing, Means::OnePerMachine, "o", ""),
+    row(&["pernode"], Nothing, OptionEffect::OnePerMachine, "o", ""),
     // Places.
     row(
         &["bind-to", "cpu-bind", "binding"],
         One("WHAT", "'core', 'none' or another unit"),
-        Means::BindTo,
+        OptionEffect::BindTo,
         "hior",
         "what a rank may run on: core, or so many (core:4), hwthread, l3cache, numa, socket, machine,\n\
          share (the cores divided by the ranks), none, or the hardware threads of each (user:0,1+2).\n\
@@ -140,7 +140,7 @@ pub const TABLE: &[LaunchOption] = &[
     row(
         &["map-by"],
         One("WHAT", "'core', 'socket' or another unit"),
-        Means::MapBy,
+        OptionEffect::MapBy,
         "hio",
         "where consecutive ranks go: slot, core, l3cache, numa, socket; PE=4 behind a colon gives each\n\
          four cores, ppr:2:socket puts two on a socket at most",
@@ -148,52 +148,58 @@ pub const TABLE: &[LaunchOption] = &[
     row(
         &["rank-by"],
         One("WHAT", "'slot', 'core' or another unit"),
-        Means::RankBy,
+        OptionEffect::RankBy,
         "o",
         "how ranks are numbered: as they were placed (slot), core by core, or from one socket to the next",
     ),
     row(
         &["cpu-set", "cpu-list", "slot-list"],
         One("LIST", "numbers of hardware threads"),
-        Means::CpuSet,
+        OptionEffect::CpuSet,
         "o",
         "use these hardware threads alone, as 0,4-7",
     ),
     row(
         &["cpus-per-rank", "cpus-per-proc", "cpus-per-task"],
         NUMBER,
-        Means::CoresPerRank,
+        OptionEffect::CoresPerRank,
         "or",
         "cores for each rank: --map-by slot:PE=N",
     ),
     row(
         &["report-bindings", "display-bindings"],
         Nothing,
-        Means::ReportBindings,
+        OptionEffect::ReportBindings,
         "o",
         "print where each rank may run, with a picture: [B/B/./.][./././.] are two sockets of four cores",
     ),
     row(
         &["print-rank-map", "display-map", "display-allocation"],
         Nothing,
-        Means::ShowMap,
+        OptionEffect::ShowMap,
         "hio",
         "print which ranks run on this machine",
     ),
-    row(&["display"], One("LIST", "what to print"), Means::Display, "o", ""),
+    row(&["display"], One("LIST", "what to print"), OptionEffect::Display, "o", ""),
     // Input and output.
     row(
         &["l", "prepend-rank", "tag-output", "label"],
         Nothing,
-        Means::Label,
+        OptionEffect::Label,
         "hior",
         "begin each line of output with the rank it comes from: [rank]",
     ),
-    row(&["timestamp-output"], Nothing, Means::Time, "o", "begin each line of output with the time (UTC)"),
+    row(
+        &["timestamp-output"],
+        Nothing,
+        OptionEffect::Time,
+        "o",
+        "begin each line of output with the time (UTC)",
+    ),
     row(
         &["outfile-pattern"],
         One("PATTERN", "a name of files"),
-        Means::OutFiles,
+        OptionEffect::OutFiles,
         "hi",
         "write what each rank prints into a file of its own: %r becomes the rank, %p the launcher's\n\
          process number, %h the machine, %% a percent sign",
@@ -201,45 +207,45 @@ pub const TABLE: &[LaunchOption] = &[
     row(
         &["errfile-pattern"],
         One("PATTERN", "a name of files"),
-        Means::ErrFiles,
+        OptionEffect::ErrFiles,
         "hi",
         "the same for standard error",
     ),
     row(
         &["output-filename"],
         One("DIR", "a directory"),
-        Means::Folder,
+        OptionEffect::Folder,
         "o",
         "write the output of each rank into DIR/rank.N/stdout and stderr",
     ),
     row(
         &["output"],
         One("LIST", "what to do with the output"),
-        Means::Output,
+        OptionEffect::Output,
         "o",
         "what Open MPI 5 has for these, separated by commas: tag, timestamp, merge, dir=DIR, file=NAME",
     ),
     row(
         &["merge-stderr-to-stdout"],
         Nothing,
-        Means::Merge,
+        OptionEffect::Merge,
         "o",
         "what ranks write to standard error goes to standard output",
     ),
     row(
         &["stdin", "s", "input"],
         One("WHO", "a rank, 'all' or 'none'"),
-        Means::Input,
+        OptionEffect::Input,
         "hior",
         "which rank reads mpiexec's standard input: a rank (0 if not given), all (each all of it; the\n\
          job starts when it has ended), or none",
     ),
-    row(&["q", "quiet"], Nothing, Means::Quiet, "or", "say nothing of ignored options"),
+    row(&["q", "quiet"], Nothing, OptionEffect::Quiet, "or", "say nothing of ignored options"),
     // The job's life.
     row(
         &["timeout"],
         One("SECONDS", "a number of seconds"),
-        Means::TimeLimit,
+        OptionEffect::TimeLimit,
         "o",
         "end the job after so many seconds, and say what each rank was doing (exit status 124);\n\
          also by the variable MPIEXEC_TIMEOUT",
@@ -247,18 +253,18 @@ pub const TABLE: &[LaunchOption] = &[
     row(
         &["configfile", "app"],
         FILE,
-        Means::ConfigFile,
+        OptionEffect::ConfigFile,
         "shio",
         "take the command line from a file: a block per line",
     ),
     row(
         &["h", "help"],
         Nothing,
-        Means::Help,
+        OptionEffect::Help,
         "shior",
         "print this text; --help all lists what scripts for other launchers may carry",
     ),
-    row(&["V", "version"], Nothing, Means::Version, "hior", "print the version"),
+    row(&["V", "version"], Nothing, OptionEffect::Version, "hior", "print the version"),
     // What is so here without them.
     row(
         &[
@@ -290,19 +296,25 @@ pub const TABLE: &[LaunchOption] = &[
             "u",
         ],
         Nothing,
-        Means::Held,
+        OptionEffect::Held,
         "hior",
         "",
     ),
     row(
         &["stream-buffering", "personality", "umask", "mpi", "usize", "distribution", "m", "cpu-freq"],
         WORD,
-        Means::Held,
+        OptionEffect::Held,
         "hior",
         "",
     ),
     // What is about the inside of another library.
-    row(&["mca", "omca", "prtemca", "pmixmca", "gmca", "gomca", "gpmixmca"], PAIR, Means::Ignored, "o", ""),
+    row(
+        &["mca", "omca", "prtemca", "pmixmca", "gmca", "gomca", "gpmixmca"],
+        PAIR,
+        OptionEffect::Ignored,
+        "o",
+        "",
+    ),
     row(
         &[
             "am",
@@ -337,7 +349,7 @@ pub const TABLE: &[LaunchOption] = &[
             "job-name",
         ],
         WORD,
-        Means::Ignored,
+        OptionEffect::Ignored,
         "hior",
         "",
     ),
@@ -359,7 +371,7 @@ pub const TABLE: &[LaunchOption] = &[
             "display-topo",
         ],
         Nothing,
-        Means::Ignored,
+        OptionEffect::Ignored,
         "hio",
         "",
     ),
@@ -367,40 +379,40 @@ pub const TABLE: &[LaunchOption] = &[
     row(
         &["disable-auto-cleanup", "enable-recovery", "with-ft", "no-kill"],
         Nothing,
-        Means::Refused("a rank that fails ends the job; there is no recovery here"),
+        OptionEffect::Refused("a rank that fails ends the job; there is no recovery here"),
         "hior",
         "",
     ),
     row(
         &["rankfile", "rf"],
         FILE,
-        Means::Refused("places are given by --bind-to user:0,1+2, rank by rank"),
+        OptionEffect::Refused("places are given by --bind-to user:0,1+2, rank by rank"),
         "o",
         "",
     ),
     row(
         &["tv", "debug", "debugger", "gdb", "gdba"],
         Nothing,
-        Means::Refused("start a debugger in place of the program: mpiexec -n 2 xterm -e gdb PROGRAM"),
+        OptionEffect::Refused("start a debugger in place of the program: mpiexec -n 2 xterm -e gdb PROGRAM"),
         "hio",
         "",
     ),
     row(
         &["xterm"],
         WORD,
-        Means::Refused("start it in place of the program: mpiexec -n 2 xterm -e PROGRAM"),
+        OptionEffect::Refused("start it in place of the program: mpiexec -n 2 xterm -e PROGRAM"),
         "o",
         "",
     ),
     row(
         &["preload-binary", "preload-files", "do-not-launch", "dvm", "nolocal", "index-argv-by-rank"],
         Nothing,
-        Means::Refused(
+        OptionEffect::Refused(
             "this launcher does not do that; the launcher prterun, which --hosts hands jobs to, may",
         ),
         "io",
         "",
     ),
-    row(&["xml"], Nothing, Means::Refused("output is passed on as text"), "o", ""),
-    row(&["npersocket"], NUMBER, Means::Refused("write --map-by ppr:N:socket"), "o", ""),
+    row(&["xml"], Nothing, OptionEffect::Refused("output is passed on as text"), "o", ""),
+    row(&["npersocket"], NUMBER, OptionEffect::Refused("write --map-by ppr:N:socket"), "o", ""),
 ];
