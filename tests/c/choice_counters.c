@@ -40,12 +40,12 @@ static void direct_test(int index) {
 
 // A test goes away when it finds another thread inside.
 static void check_refused(void) {
-    int received = 0;
+    int received = 0, sent = 0;
     struct counter refused = counter_start("heddle_refused_tries");
     CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, 0, MESSAGE, inside.comm, &inside.requests[MESSAGE]));
     hold_while(direct_test);
     CHECK(counter_end(&refused) > 0);
-    CHECK_OK(MPI_Send(&received, 1, MPI_INT, 0, MESSAGE, inside.comm));
+    CHECK_OK(MPI_Send(&sent, 1, MPI_INT, 0, MESSAGE, inside.comm));
     CHECK_OK(MPI_Wait(&inside.requests[MESSAGE], MPI_STATUS_IGNORE));
 }
 

@@ -447,7 +447,8 @@ static void drops(void) {
     CHECK_OK(MPI_T_event_register_callback(unsafe->registration, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, MPI_INFO_NULL, unsafe, on_message));
     one_unexpected(TAG);
     CHECK_EQ(atomic_load(&unsafe->calls), 1);
-    CHECK_EQ(atomic_load(&unsafe->drops), MESSAGES);
+    // A message of the other rank may have been unexpected, too.
+    CHECK(atomic_load(&unsafe->drops) >= MESSAGES);
     // Of several callbacks the one that promises least is called: the next one counts into another place.
     static struct seen other;
     other.event = unsafe->event, other.registration = unsafe->registration;

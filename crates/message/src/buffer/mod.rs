@@ -219,6 +219,10 @@ impl Buffer {
     /// A part of data that lie in one piece.
     fn piece(&self, offset: usize, len: usize) -> &[u8] {
         debug_assert!(offset + len <= self.bytes && self.contiguous().is_some());
+        // Data of no bytes may be at no address.
+        if len == 0 {
+            return &[];
+        }
         // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
         unsafe { std::slice::from_raw_parts(self.address.wrapping_add(offset), len) }
     }
