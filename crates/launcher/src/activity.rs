@@ -1,4 +1,4 @@
-//! What a process is doing, as the kernel sees it: for jobs that are ended by their time limit.
+//! The activity of a process, as the kernel sees it: said of the ranks of a job that its time limit ends.
 
 use std::collections::BTreeMap;
 use std::fs;

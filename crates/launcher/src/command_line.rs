@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::config_file::{self, ConfigFileError};
 use crate::hosts::{self, Host, HostError};
-use crate::output::Labels;
-use crate::placement::{Allowed, Policy};
-use crate::redirect::{InputTo, Redirect};
-use crate::standard_options::{ERROR_HANDLERS, found_in, is_architecture_here, largest_allowed};
+use crate::job_line::{Block, Hosts, JobLine};
+use crate::placement::Allowed;
+use crate::redirect::InputTo;
+use crate::standard_options::{ERROR_HANDLERS, is_architecture_here, largest_allowed};
 use heddle_bootstrap::builtin::env;
 use heddle_launcher::options::{self, Inherit, LaunchOption, OptionEffect, OptionScope, Takes};
 
@@ -55,86 +55,6 @@ pub(crate) enum Request {
     Version,
     /// Run a job.
     Run(Box<JobLine>),
-}
-
-/// A job as the command line describes it.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct JobLine {
-    /// Blocks in order; never empty.
-    pub(crate) blocks: Vec<Block>,
-    /// What lines of output begin with.
-    pub(crate) labels: Labels,
-    /// Where output goes, if not to the launcher's own.
-    pub(crate) redirect: Redirect,
-    /// Who reads the launcher's input.
-    pub(crate) input: InputTo,
-    /// Where ranks may run.
-    pub(crate) placement: Policy,
-    /// The machines, if the command line names any.
-    pub(crate) hosts: Option<Hosts>,
-    /// How many ranks each machine gets, if it says so.
-    pub(crate) per_machine: Option<u32>,
-    /// Whether to print which ranks run here.
-    pub(crate) shows_map: bool,
-    /// When the job is ended.
-    pub(crate) time_limit: Option<Duration>,
-    /// What is said before the job starts: options that have no effect.
-    pub(crate) notes: Vec<String>,
-}
-
-/// How the command line names machines.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Hosts {
-    /// By a list; never empty.
-    List(Vec<Host>),
-    /// By a file, which is not read yet.
-    File(PathBuf),
-}
-
-/// The ranks of one program.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Block {
-    /// How many ranks; at least 1.
-    pub(crate) ranks: u32,
-    /// Additions to the environment, `-genv` before `-env`.
-    pub(crate) environment: Vec<(OsString, OsString)>,
-    /// The variables of the launcher that are inherited, if not all.
-    pub(crate) inherited: Option<Vec<OsString>>,
-    /// The working directory, if not the launcher's.
-    pub(crate) directory: Option<PathBuf>,
-    /// Where to look for the program, if not in `PATH` alone.
-    pub(crate) path: Option<OsString>,
-    /// The numbers of ranks that are allowed, if not only the one given.
-    pub(crate) soft: Option<String>,
-    /// The program.
-    pub(crate) program: OsString,
-    /// Its arguments.
-    pub(crate) arguments: Vec<OsString>,
-}
-
-impl Block {
-    /// The program to start: as the command line names it, or where it was found.
-    pub(crate) fn located_program(&self) -> OsString {
-        // Where the ranks do not inherit PATH, the program is looked for in the launcher's.
-        let path =
-            self.path.clone().or_else(|| self.inherited.as_ref().and_then(|_| std::env::var_os("PATH")));
-        path.map_or_else(|| self.program.clone(), |path| found_in(&path, &self.program))
-    }
-
-    /// Decides on the number of ranks.
-    fn choose_ranks(&mut self) -> Result<(), UsageError> {
-        if let Some(soft) = &self.soft {
-            let most = if self.ranks == 0 { heddle_bootstrap::control::MAX_SIZE } else { self.ranks };
-            let largest = largest_allowed(soft, most).unwrap_or_default();
-            self.ranks = largest.ok_or_else(|| UsageError::BadValue {
-                option: "-soft".to_owned(),
-                value: soft.clone(),
-                allowed: "a list with a number of ranks from 1 to that of -n, as 1,4,8:64:8",
-            })?;
-        }
-        self.ranks = self.ranks.max(1);
-        Ok(())
-    }
 }
 
 /// What is wrong with a command line.
@@ -238,7 +158,7 @@ impl Reading {
             if let (true, 0, Some(each)) = (is_only && block.soft.is_none(), block.ranks, job.per_machine) {
                 block.ranks = each.saturating_mul(machines as u32);
             }
-            block.choose_ranks()?;
+            choose_ranks(block)?;
             block.environment.splice(0..0, self.environment.iter().cloned());
             if block.inherited.is_none() {
                 block.inherited.clone_from(&self.inherited);
@@ -390,16 +310,28 @@ impl Reading {
                 let rest: Vec<String> =
                     [&value, &second].map(|word| word.to_string_lossy().into_owned()).into();
                 let words = [&[spelt.to_owned()], &rest[..]].concat().join(" ");
-                job.notes.push(format!(
-                    "{} is about the inside of another library, and is ignored",
-                    words.trim_end()
-                ));
+                job.notes.push(format!("{} has no effect here, and is ignored", words.trim_end()));
             }
             OptionEffect::Refused(why) => return Err(UsageError::Refused { option: spelt.to_owned(), why }),
             OptionEffect::Held | OptionEffect::Help | OptionEffect::Version | OptionEffect::ConfigFile => {}
         }
         Ok(())
     }
+}
+
+/// Decides on the number of ranks of a block.
+fn choose_ranks(block: &mut Block) -> Result<(), UsageError> {
+    if let Some(soft) = &block.soft {
+        let most = if block.ranks == 0 { heddle_bootstrap::control::MAX_SIZE } else { block.ranks };
+        let largest = largest_allowed(soft, most).unwrap_or_default();
+        block.ranks = largest.ok_or_else(|| UsageError::BadValue {
+            option: "-soft".to_owned(),
+            value: soft.clone(),
+            allowed: "a list with a number of ranks from 1 to that of -n, as 1,4,8:64:8",
+        })?;
+    }
+    block.ranks = block.ranks.max(1);
+    Ok(())
 }
 
 /// Settings of other libraries that `-genv` and `-x` may set; the program may read them all the same.
@@ -474,6 +406,7 @@ fn host_list(option: &str, value: &OsStr) -> Result<Vec<Host>, UsageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Labels;
 
     fn read(line: &str) -> Result<Request, UsageError> {
         parse(line.split_whitespace().map(OsString::from))
@@ -564,8 +497,8 @@ mod tests {
             );
         }
         for (line, says) in [
-            ("--mca btl self,vader prog", "--mca btl self,vader is about the inside"),
-            ("--prefix /opt prog", "--prefix /opt is about the inside"),
+            ("--mca btl self,vader prog", "--mca btl self,vader has no effect here"),
+            ("--prefix /opt prog", "--prefix /opt has no effect here"),
             ("-genv I_MPI_PIN 1 prog", "I_MPI_PIN is a setting of another library"),
             ("-x OMPI_MCA_btl=self prog", "OMPI_MCA_btl is a setting of another library"),
         ] {

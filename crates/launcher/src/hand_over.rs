@@ -19,8 +19,8 @@ use std::process::Command;
 use heddle_bootstrap::builtin::env;
 use nix::unistd::{AccessFlags, access};
 
-use crate::command_line::{Block, Hosts, JobLine};
 use crate::hosts::{self, FileError, Host};
+use crate::job_line::{Block, Hosts, JobLine};
 use crate::placement::{Bind, Map, Policy};
 use crate::redirect::{InputTo, Redirect};
 

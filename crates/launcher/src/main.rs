@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `options` (`lib.rs`) | all options: what they take, mean, and who else has them |
 //! | `command_line` | MPI's syntax for starting a job |
+//! | `job_line` | a job as a command line describes it |
 //! | `standard_options` | the values of the options that MPI names besides the number of ranks |
 //! | `config_file` | the same in a file |
 //! | `hosts` | the machines of a job, from a list or a file |
@@ -32,6 +33,7 @@ mod front;
 mod guardian;
 mod hand_over;
 mod hosts;
+mod job_line;
 mod leftovers;
 mod output;
 mod placement;

@@ -19,8 +19,8 @@ use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getppid, setpgid};
 
-use crate::command_line::Block;
 use crate::guardian::{self, Guardian};
+use crate::job_line::Block;
 use crate::output::Stream;
 use crate::processes::Process;
 use crate::redirect::Redirect;

@@ -1,4 +1,4 @@
-//! Where the ranks' output goes, if not through the launcher to its own, and who reads its input.
+//! Files for the ranks' output, and the ranks that read the launcher's input.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::output::Labels;
 use crate::placement::Allowed;
 
-/// Who reads the launcher's standard input.
+/// The ranks that read the launcher's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputTo {
     /// This rank.

@@ -15,8 +15,9 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
-use crate::command_line::{self, JobLine};
+use crate::command_line;
 use crate::guardian::Guardian;
+use crate::job_line::JobLine;
 use crate::output::{Labels, Sink, Source};
 use crate::placement;
 use crate::rank::{Common, Input};

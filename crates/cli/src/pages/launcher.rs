@@ -1,7 +1,7 @@
 //! `mpiexec` as its manual page and completions have it.
 
 use clap::{Arg, ArgAction, Command};
-use heddle_launcher::options::{LaunchOption, OptionEffect, OptionScope, TABLE, Takes};
+use heddle_launcher::options::{LaunchOption, OptionScope, TABLE, Takes};
 
 const ABOUT: &str = "starts the ranks of an MPI job, and ends them together";
 
@@ -43,13 +43,11 @@ fn option(option: &LaunchOption) -> Arg {
             (_, _, _, Some(_)) => arg.visible_alias(*name),
         };
     }
-    let is_mentioned =
-        !matches!(option.means, OptionEffect::Held | OptionEffect::Ignored | OptionEffect::Refused(_));
     let heading = match option.means.scope() {
         OptionScope::Block => "For the block they stand in",
         OptionScope::Job => "For the whole job",
     };
-    let arg = arg.hide(!is_mentioned || option.help.is_empty()).help_heading(heading);
+    let arg = arg.hide(!option.means.is_done() || option.help.is_empty()).help_heading(heading);
     match option.takes {
         Takes::Nothing => arg.action(ArgAction::SetTrue),
         Takes::One(word, _) => arg.value_name(word),

@@ -82,7 +82,7 @@ fn complete<C: CommandFactory>(shell: Shell, folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use heddle_launcher::options::{OptionEffect, TABLE};
+    use heddle_launcher::options::TABLE;
     use heddle_settings::Variable;
 
     #[test]
@@ -91,9 +91,7 @@ mod tests {
         write::<crate::Command>(&PagesArgs { folder: folder.path().to_owned() }).expect("pages");
         let read = |path: &str| fs::read_to_string(folder.path().join(path)).expect(path);
         let manual = read("man/man1/mpiexec.1");
-        let is_shown =
-            |means| !matches!(means, OptionEffect::Held | OptionEffect::Ignored | OptionEffect::Refused(_));
-        for option in TABLE.iter().filter(|option| is_shown(option.means) && !option.help.is_empty()) {
+        for option in TABLE.iter().filter(|option| option.means.is_done() && !option.help.is_empty()) {
             let name = option.names[0].replace('-', "\\-");
             assert!(manual.contains(&format!("\\-{name}")), "{name}");
         }

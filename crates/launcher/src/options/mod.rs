@@ -1,7 +1,7 @@
 //! The options of `mpiexec`: those of the standard, and those that scripts for other launchers carry.
 //!
-//! `table.rs` says of each what it takes and means, who else has it, and what the help prints. The command
-//! line is read by it, and the help is made from it. `option.rs` says what a row is made of.
+//! `table.rs` has a row for each: what it takes and means, who else has it, and its text in the help. The
+//! command line is read by it, and the help is made from it. `option.rs` says what a row is made of.
 
 mod option;
 mod table;
@@ -51,17 +51,16 @@ pub fn listed() -> String {
     let mut text = String::from(
         "s: named by the MPI standard; in h: MPICH's Hydra, i: Intel MPI, o: Open MPI, r: srun; -: here alone\n",
     );
-    let titles = [
-        "Done (--help explains those that have no other name there):",
-        "So here without the option:",
-        "Ignored, since they are about the inside of another library:",
-        "Refused, with the reason:",
-    ];
+    let titles =
+        ["Done:", "So here without the option:", "Ignored, since they have no effect here:", "Refused:"];
     for (group, title) in titles.into_iter().enumerate() {
         let _ = write!(text, "\n{title}\n");
         for option in TABLE.iter().filter(|option| option.means.group() == group) {
             let spelt = option.names.iter().map(|name| option.spelt(name)).collect::<Vec<_>>().join(", ");
             let _ = writeln!(text, "  {:<5} {spelt}", option.of);
+            if let OptionEffect::Refused(why) = option.means {
+                let _ = writeln!(text, "        {why}");
+            }
         }
     }
     text

@@ -1,6 +1,6 @@
 //! An option: its names, what it takes, and what it means.
 
-/// What follows an option.
+/// The words that follow an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing.
@@ -11,7 +11,7 @@ pub enum Takes {
     Two(&'static str, &'static str),
 }
 
-/// What an option means. `command_line.rs` has the code.
+/// The meaning of an option. `command_line.rs` has the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionEffect {
     /// `--help`, perhaps with `all` behind it.
@@ -66,11 +66,11 @@ pub enum OptionEffect {
     Merge,
     /// Ignored options are not mentioned.
     Quiet,
-    /// Who reads the input.
+    /// The rank that reads the input.
     Input,
     /// When the job is ended.
     TimeLimit,
-    /// What a rank is bound to.
+    /// The cores that a rank is bound to.
     BindTo,
     /// Where consecutive ranks go.
     MapBy,
@@ -88,24 +88,24 @@ pub enum OptionEffect {
     Display,
     /// It is so here without the option.
     Held,
-    /// It is about the inside of another library; a line says that it is ignored.
+    /// It has no effect here, as it is about the inside of another library; a line says that it is ignored.
     Ignored,
     /// It cannot be had; why.
     Refused(&'static str),
 }
 
-/// What of the launcher's environment the ranks get.
+/// The part of the launcher's environment that the ranks get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inherit {
     /// All of it.
     All,
     /// Nothing but the variables of Heddle.
     Nothing,
-    /// What the option names.
+    /// The variables that the option names.
     Listed,
 }
 
-/// Whom an option concerns.
+/// The blocks that an option concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionScope {
     /// The block that it stands in.
@@ -119,14 +119,14 @@ pub enum OptionScope {
 pub struct LaunchOption {
     /// All spellings, without dashes; one dash or two are the same.
     pub names: &'static [&'static str],
-    /// What follows it.
+    /// The words that follow it.
     pub takes: Takes,
-    /// What it means.
+    /// Its meaning.
     pub means: OptionEffect,
-    /// Who has it: `s` the standard, `h` MPICH's Hydra, `i` Intel MPI, `o` Open MPI, `r` Slurm's srun, `-`
-    /// Heddle alone.
+    /// Those who have one of the names: `s` the standard, `h` MPICH's Hydra, `i` Intel MPI, `o` Open MPI, `r`
+    /// Slurm's srun, `-` Heddle alone.
     pub of: &'static str,
-    /// What the help says; without it the option is listed by `--help all` alone.
+    /// Its text in the help; without it the option is listed by `--help all` alone.
     pub help: &'static str,
 }
 
@@ -143,7 +143,13 @@ impl LaunchOption {
 }
 
 impl OptionEffect {
-    /// What becomes of it, as an index of the titles of [`listed`](super::listed).
+    /// Returns true if this launcher does something for it.
+    #[must_use]
+    pub fn is_done(self) -> bool {
+        self.group() == 0
+    }
+
+    /// The fate of the option, as an index of the titles of [`listed`](super::listed).
     pub(super) fn group(self) -> usize {
         match self {
             Self::Held => 1,
@@ -153,7 +159,7 @@ impl OptionEffect {
         }
     }
 
-    /// Whom it concerns.
+    /// The blocks that it concerns.
     #[must_use]
     pub fn scope(self) -> OptionScope {
         match self {

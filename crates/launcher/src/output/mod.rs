@@ -94,7 +94,7 @@ impl Sink {
     }
 }
 
-/// What lines of output begin with.
+/// The beginning of each line of output.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Labels {
     /// The rank.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use heddle_topology::NodeKind;
 
-/// What a rank is bound to.
+/// The cores that a rank is bound to.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum Bind {
     /// As [`Share`](Self::Share) where each rank gets two cores or more, and otherwise to nothing.
@@ -45,7 +45,7 @@ pub(crate) struct Policy {
     pub(crate) is_reported: bool,
 }
 
-/// What is allowed in place of a value that is not understood.
+/// The values that are allowed in place of a value that is not understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Allowed(pub(crate) &'static str);
 
@@ -133,8 +133,10 @@ impl Policy {
         }
         self.bind = match (name, number) {
             ("none", None) => Bind::Nothing,
-            ("share" | "rr", None) => Bind::Share,
-            // As Hydra's, which has no object behind it, and Open MPI's modifiers alone.
+            ("share", None) => Bind::Share,
+            // Hydra's round robin.
+            ("rr", None) => Bind::Units(NodeKind::Core, None),
+            // Modifiers alone.
             ("", None) => return Ok(()),
             (name, number) => match unit(name).ok_or(BINDINGS)? {
                 Some(kind) => Bind::Units(kind, number),

@@ -26,8 +26,8 @@ use nix::sys::eventfd::EventFd;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
-use crate::command_line::Block;
 use crate::guardian::Guardian;
+use crate::job_line::Block;
 use crate::output::{Health, Sink};
 use crate::processes;
 use crate::rank::{Common, Ended, Input, Rank};
