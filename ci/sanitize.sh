@@ -276,11 +276,12 @@ address_rest() {
     planted_in_library address none ""
     planted_in_library address overflow "AddressSanitizer: heap-buffer-overflow"
     planted_in_library address freed "AddressSanitizer: heap-use-after-free"
-    # no_leaks, win_objects, threads_thousands and unexpected_bound watch resident memory, which the sanitizer lets grow; error_ programs
-    # are ended in the middle; no_memory_for_lists is refused memory, at which the sanitizer ends it. The library of PMIx, which
-    # choice_bootstrap loads, leaks; and in the children of fork_exit the search cannot stop their parent's threads.
+    # no_leaks, win_objects, threads_thousands, partitioned_many and unexpected_bound watch resident memory, which the sanitizer
+    # lets grow; error_ programs are ended in the middle; few_addresses and no_memory_for_lists are refused memory, and refused_calls
+    # system calls, which the sanitizer needs. The library of PMIx, which choice_bootstrap loads, leaks; and what the parent's
+    # threads own is taken for lost in the children of fork_exit and offload_fork.
     if [ "$form" = long ]; then
-        c_programs address 1-4 pairs '^(?!no_leaks|no_memory_for_lists|choice_bootstrap|fork_exit|lifetime_flat|unexpected_bound|win_objects|threads_thousands|error_fatal|error_abort|error_messages)'
+        c_programs address 1-4 pairs '^(?!no_leaks|no_memory_for_lists|choice_bootstrap|few_addresses|fork_exit|lifetime_flat|offload_fork|partitioned_many|refused_calls|unexpected_bound|win_objects|threads_thousands|error_fatal|error_abort|error_messages)'
         random_programs address 100
         between_ranks address
     else

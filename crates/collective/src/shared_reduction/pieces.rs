@@ -52,10 +52,10 @@ impl Chunks {
         (self.count as u64).div_ceil(self.each as u64).max(1) as u32
     }
 
-    /// A chunk.
+    /// A chunk, without elements if there are not so many.
     pub(crate) fn chunk(self, number: u32) -> Piece {
         let first = i64::from(number) * self.each;
-        let count = self.each.min(self.count - first);
+        let count = self.each.min(self.count - first).max(0);
         Piece { first, count, offset: 0, len: count as usize * self.size }
     }
 
@@ -173,13 +173,13 @@ mod tests {
                 .expect("elements fit");
         let parts = |elements: Range<i64>| {
             let part = |number| chunks.part_of(number, elements.clone());
-            (0..3)
+            (0..4)
                 .map(|number| part(number).map(|it| (it.first, it.count, it.offset, it.len)))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(parts(5..18), [Some((5, 3, 40, 24)), Some((8, 8, 0, 64)), Some((16, 2, 0, 16))]);
-        assert_eq!(parts(9..10), [None, Some((9, 1, 8, 8)), None]);
-        assert_eq!(parts(3..3), [None, None, None]);
+        assert_eq!(parts(5..18), [Some((5, 3, 40, 24)), Some((8, 8, 0, 64)), Some((16, 2, 0, 16)), None]);
+        assert_eq!(parts(9..10), [None, Some((9, 1, 8, 8)), None, None]);
+        assert_eq!(parts(3..3), [None; 4]);
     }
 
     #[test]
