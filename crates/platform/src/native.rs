@@ -79,6 +79,10 @@ unsafe impl Platform for Native {
         thread::yield_now();
     }
 
+    fn yield_in_vain() -> bool {
+        thread::yield_in_vain()
+    }
+
     #[inline]
     fn cores() -> usize {
         thread::cores()

@@ -70,6 +70,13 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn spin_hint();
     /// Lets another thread have this hardware thread.
     fn yield_now();
+    /// Does the same as [`yield_now`](Self::yield_now); returns true if no other thread wanted this hardware
+    /// thread, as far as that can be told.
+    #[inline]
+    fn yield_in_vain() -> bool {
+        Self::yield_now();
+        false
+    }
     /// Returns true if a yield would give away much more time than it takes. Then only a thread that
     /// cannot go on should yield.
     #[inline]

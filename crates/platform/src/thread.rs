@@ -58,13 +58,38 @@ crate::thread_slot!(dear_until, "heddle_platform_dear_until_slot");
 #[inline]
 pub fn yield_now() {
     #[cfg(not(loom))]
-    {
-        let began = clock::ticks();
-        std::thread::yield_now();
-        note_yield(began, clock::ticks());
-    }
+    timed_yield();
     #[cfg(loom)]
     loom::thread::yield_now();
+}
+
+/// A yield that takes less than this has let no other thread run: two switches take longer.
+#[cfg(not(loom))]
+const IN_VAIN_NS: u64 = 1_000;
+
+/// Does the same as [`yield_now`]; returns true if no other thread wanted the core, as far as the time tells.
+#[inline]
+pub fn yield_in_vain() -> bool {
+    #[cfg(not(loom))]
+    {
+        timed_yield() < clock::ns_to_ticks(IN_VAIN_NS)
+    }
+    #[cfg(loom)]
+    {
+        loom::thread::yield_now();
+        false
+    }
+}
+
+/// Yields, and returns how many ticks that took.
+#[cfg(not(loom))]
+#[inline]
+fn timed_yield() -> u64 {
+    let began = clock::ticks();
+    std::thread::yield_now();
+    let ended = clock::ticks();
+    note_yield(began, ended);
+    ended.wrapping_sub(began)
 }
 
 #[cfg(not(loom))]

@@ -8,13 +8,14 @@
 mod stopped;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::clock;
 use heddle_sync::mutex::Mutex;
-use heddle_sync::{RawLock, WaitPolicy};
+use heddle_sync::{RawLock, TimedLock, WaitPolicy};
 use stopped::acquiring::{
     ANYWHERE, Moment::Waiting, POLICIES, TURNS, get_away_from_a_holder, go_on, pass, stop_a_waiter,
     stop_one_that_comes,
 };
-use stopped::{Stoppable, Watched, dear_yields, others};
+use stopped::{Stoppable, Watched, dear_yields, others, yields_in_vain};
 
 #[test]
 fn mutex() {
@@ -70,4 +71,40 @@ fn a_mutex_goes_on_without_yields_that_are_dear() {
     });
     // One may slip in wherever the thread is stopped just before its spin is over.
     assert!(yields.into_inner() <= TURNS);
+}
+
+/// The more threads wait, the more seldom each polls. And a thread that finds others waiting joins them at
+/// once.
+#[test]
+fn waiters_of_a_mutex_know_how_many_they_are() {
+    let policy = WaitPolicy { first_tries: u32::MAX, spin_ns: 0, yields: 20_000, ..WaitPolicy::DEFAULT };
+    let lock = Mutex::<Watched>::new(policy);
+    let crowd: [Stoppable; 4] = Default::default();
+    let last = Stoppable::default();
+    let in_ms = |ms: u64| clock::now_ns() + ms * 1_000_000;
+    lock.acquire();
+    std::thread::scope(|scope| {
+        let stopped = crowd.each_ref().map(|waiter| {
+            scope.spawn(|| {
+                waiter.run(|| {
+                    assert!(lock.acquire_until(in_ms(600_000)).is_some());
+                    // SAFETY: acquired above.
+                    unsafe { lock.release(()) };
+                })
+            });
+            waiter.await_wait();
+            waiter.stop()
+        });
+        // On a busy machine the time may be up before a wait has had all its yields.
+        let mut of_the_fifth = [100, 1_000, 10_000]
+            .into_iter()
+            .map(|ms| yields_in_vain(|| assert!(lock.acquire_until(in_ms(ms)).is_none())));
+        let yields = of_the_fifth.find(|yields| *yields >= 2 * policy.yields);
+        assert_eq!(yields, Some(2 * policy.yields), "two yields between polls, then it sleeps");
+        scope.spawn(|| last.run(|| pass(&lock)));
+        last.await_sleep();
+        drop(stopped);
+        // SAFETY: acquired above.
+        unsafe { lock.release(()) };
+    });
 }

@@ -6,7 +6,7 @@ mod stopped;
 use heddle_platform::{Native, Platform};
 use heddle_sync::wait::Waiter;
 use heddle_sync::{Next, WaitPolicy};
-use stopped::{Watched, dear_yields};
+use stopped::{Watched, dear_yields, yields_in_vain, yields_of};
 
 fn turns_until_park(waiter: &mut Waiter<Watched>) -> u32 {
     let mut turns = 0;
@@ -34,6 +34,24 @@ fn without_a_spin_it_yields_exactly_as_often_as_told() {
     let policy = WaitPolicy { spin_ns: 0, yields: 5, ..WaitPolicy::DEFAULT };
     assert_eq!(turns_until_park(&mut Waiter::new(&policy, 9)), 5);
     assert_eq!(turns_until_park(&mut Waiter::new(&WaitPolicy::PARK_AT_ONCE, 1)), 0);
+}
+
+/// The more threads poll one word, the more seldom each polls, as long as its yields let no other thread run.
+#[test]
+fn in_a_crowd_it_yields_several_times_between_polls_of_a_lock() {
+    let policy = WaitPolicy { spin_ns: 0, yields: 5, ..WaitPolicy::DEFAULT };
+    let yields_between_polls = |mut waiter: Waiter<Watched>| {
+        let yields = yields_in_vain(|| assert_eq!(turns_until_park(&mut waiter), policy.yields));
+        yields / policy.yields
+    };
+    for (crowd, expected) in [(1, 1), (3, 1), (4, 2), (44, 12)] {
+        assert_eq!(yields_between_polls(Waiter::backing_off(&policy, crowd)), expected);
+    }
+    assert_eq!(yields_between_polls(Waiter::new(&policy, 44)), 1, "its word is not polled by others");
+    let let_others_run = yields_of(|| {
+        turns_until_park(&mut Waiter::backing_off(&policy, 44));
+    });
+    assert_eq!(let_others_run, policy.yields, "it polls as soon as another thread has run");
 }
 
 #[test]

@@ -2,11 +2,11 @@
 //!
 //! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave
 //! (a locked instruction less than a futex mutex, whose release must exchange). Contended: the first arrival
-//! enters. A thread that finds the lock taken yields and tries again a few times before it counts as a
-//! waiter; a waiter spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being
-//! woken, and as a rule only when no waiter is awake: an awake waiter will either enter or check again
-//! before it sleeps, so waking a second one would only cost. Space: a word of state and a word of waiters,
-//! no node for each thread.
+//! enters. A thread that finds the lock taken, and nobody waiting, yields and tries again a few times before
+//! it counts as a waiter; a waiter spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a
+//! time is being woken, and as a rule only when no waiter is awake: an awake waiter will either enter or
+//! check again before it sleeps, so waking a second one would only cost. Space: the word that is polled, and
+//! what holders and waiters note, on cache lines apart; no node for each thread.
 //!
 //! **Fairness.** Arrivals may overtake waiters. That keeps a lock fast when threads outnumber cores: a strict
 //! queue would hand it to a thread that is not running. But one thread must not re-acquire it for ever. A
@@ -53,7 +53,7 @@
 //! `last_holder` and the tenure, so the lock orders them; waiters read `last_holder` as a hint, Relaxed.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left, try_again};
-use crate::{RawLock, TimedLock};
+use crate::{CachePadded, RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Native, Platform, Scope};
@@ -93,7 +93,8 @@ const PASSES: u32 = if cfg!(loom) { 2 } else { 256 };
 /// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
 #[derive(Debug)]
 pub struct Mutex<P: Platform = Native> {
-    state: P::AtomicU32,
+    /// On a line of its own: with the notes on the line that waiters poll, 44 threads got a fifth less done.
+    state: CachePadded<P::AtomicU32>,
     waiters: P::AtomicU32,
     /// Counts releases that passed sleepers over; a count lost in a race does no harm.
     passes: P::AtomicU32,
@@ -117,7 +118,7 @@ impl<P: Platform> Mutex<P> {
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
         Self {
-            state: P::AtomicU32::new(FREE),
+            state: CachePadded::new(P::AtomicU32::new(FREE)),
             waiters: P::AtomicU32::new(0),
             passes: P::AtomicU32::new(0),
             last_holder: P::AtomicU64::new(0),
@@ -136,12 +137,13 @@ impl<P: Platform> Mutex<P> {
     /// Waits for the lock; returns false if the deadline came first.
     #[cold]
     fn acquire_slow(&self, deadline_ns: Option<u64>) -> bool {
-        let tries = if deadline_ns.is_none() { self.policy.first_tries } else { 0 };
+        let comes_first = deadline_ns.is_none() && self.crowd() == 0;
+        let tries = if comes_first { self.policy.first_tries } else { 0 };
         if try_again::<P, ()>(tries, || self.try_acquire()).is_some() {
             return true;
         }
-        let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
-        let mut waiter = Waiter::<P>::backing_off(&self.policy, awake(before) as usize + 1);
+        self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
+        let mut waiter = Waiter::<P>::backing_off(&self.policy, 1);
         let me = P::thread_id();
         let entered = loop {
             match self.state.load(Ordering::Relaxed) {
@@ -152,6 +154,8 @@ impl<P: Platform> Mutex<P> {
             if time_left::<P>(deadline_ns) == Some(Duration::ZERO) {
                 break false;
             }
+            // Those that came before may have had their turn meanwhile.
+            waiter.set_crowd(self.crowd());
             if waiter.pause() == Next::Park {
                 if self.sleep(deadline_ns) {
                     break true;
@@ -164,6 +168,11 @@ impl<P: Platform> Mutex<P> {
             self.leave_sleepers();
         }
         entered
+    }
+
+    /// The number of waiters that are awake.
+    fn crowd(&self) -> usize {
+        awake(self.waiters.load(Ordering::Relaxed)) as usize
     }
 
     /// Returns true if this waiter may take a reserved lock: it is not the last holder, or

@@ -8,6 +8,8 @@
 //! - **Then yield.** With more threads than cores, the thread that will bring the event usually
 //!   is not running. A yield lets it run and costs half a microsecond; a spin without a yield
 //!   costs its whole time slice.
+//! - **Poll seldom where many do.** A poll takes the word's cache line from the thread that is to change it.
+//!   Waiters of one lock therefore poll at intervals in proportion to their number.
 //! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after
 //!   about a hundred fruitless yields; then it costs the other threads nothing.
 //!
@@ -89,6 +91,10 @@ const WHERE_YIELDS_ARE_DEAR: u64 = 20;
 /// With more waiting threads per core than this, a long yield says nothing about threads that compute.
 const MANY_PER_CORE: usize = 2;
 
+/// How many threads of a crowd that polls one word add a yield between two polls of each. A line of memory
+/// goes to one core after the other: 44 threads that poll after each yield keep it from the holder.
+const CROWD_PER_YIELD: usize = 4;
+
 /// The longest pause of a [`Waiter::backing_off`]: some hundred nanoseconds on today's processors.
 const MOST_HINTS: u32 = 16;
 
@@ -144,7 +150,9 @@ impl<P: Platform> Waiter<P> {
 
     /// Starts a wait for a word that other threads write meanwhile, such as a contended lock's. Each pause
     /// of the spin is twice as long as the one before, since every poll takes the cache line from the
-    /// threads that work with it.
+    /// threads that work with it. And it yields more than once between polls where many wait, so that all of
+    /// them together poll at a rate that hardly grows with their number; but when a yield has let another
+    /// thread run, it polls.
     #[inline]
     #[must_use]
     pub fn backing_off(policy: &WaitPolicy, crowd: usize) -> Self {
@@ -252,8 +260,15 @@ impl<P: Platform> Waiter<P> {
         }
         self.phase = Phase::Yielding { times: times.saturating_add(1) };
         self.busy_since = 0;
-        P::yield_now();
+        self.give_way();
         Next::Poll
+    }
+
+    fn give_way(&self) {
+        let more = if self.backs_off { self.crowd / CROWD_PER_YIELD } else { 0 };
+        if (0..more).all(|_| P::yield_in_vain()) {
+            P::yield_now();
+        }
     }
 
     fn yield_if_due(&mut self) {

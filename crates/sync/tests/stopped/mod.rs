@@ -153,6 +153,7 @@ impl Drop for Stopped<'_> {
 thread_local! {
     static YIELDS: Cell<u32> = const { Cell::new(0) };
     static DEAR: Cell<bool> = const { Cell::new(false) };
+    static IN_VAIN: Cell<bool> = const { Cell::new(false) };
     static PLACE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -173,13 +174,31 @@ fn yields_are_dear() -> bool {
     DEAR.get()
 }
 
+fn yields_are_in_vain() -> bool {
+    IN_VAIN.get()
+}
+
+/// The number of yields of the calling thread in `body`.
+pub(crate) fn yields_of(body: impl FnOnce()) -> u32 {
+    let before = YIELDS.get();
+    body();
+    YIELDS.get() - before
+}
+
+/// The number of yields of the calling thread in `body`, if none lets another thread run.
+pub(crate) fn yields_in_vain(body: impl FnOnce()) -> u32 {
+    IN_VAIN.set(true);
+    let yields = yields_of(body);
+    IN_VAIN.set(false);
+    yields
+}
+
 /// The number of yields of the calling thread in `body`, if each costs a whole time slice.
 pub(crate) fn dear_yields(body: impl FnOnce()) -> u32 {
     DEAR.set(true);
-    let before = YIELDS.get();
-    body();
+    let yields = yields_of(body);
     DEAR.set(false);
-    YIELDS.get() - before
+    yields
 }
 
 /// The calling thread waits for something.

@@ -1,6 +1,6 @@
 //! The machine, where a test can see that a thread has come to wait.
 
-use super::{ASLEEP, AWAKE, imagined_place, note_wait, note_yield, yields_are_dear};
+use super::{ASLEEP, AWAKE, imagined_place, note_wait, note_yield, yields_are_dear, yields_are_in_vain};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::{Native, Platform, Scope};
@@ -50,6 +50,10 @@ unsafe impl Platform for Watched {
         note_wait(AWAKE);
         note_yield();
         Native::yield_now();
+    }
+    fn yield_in_vain() -> bool {
+        Self::yield_now();
+        yields_are_in_vain()
     }
     fn is_yield_dear() -> bool {
         yields_are_dear()
