@@ -4,11 +4,15 @@
 mod build {
     pub(crate) mod argument_sets;
     pub(crate) mod entry_points;
+    pub(crate) mod mpich;
+    pub(crate) mod mpich_constants;
     pub(crate) mod parameter;
 }
 
 use build::argument_sets::ArgumentSets;
 use build::entry_points::entry_points;
+use build::mpich::mpich_entries;
+use build::mpich_constants::mpich_constants;
 use heddle_spec::function_table::Functions;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -17,11 +21,16 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi_abi.so.1");
+    // The entries of other ABIs call this library's functions, whatever else has their names.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-Bsymbolic-functions");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts"));
     let table = Functions::parse(heddle_spec::FUNCTIONS_TABLE);
     let table = table.unwrap_or_else(|error| panic!("functions.table: {error}"));
     let sets = ArgumentSets::new(&table);
     let write = |name, text: String| fs::write(out.join(name), text).expect("OUT_DIR is writable");
     write("argument_sets.rs", sets.definitions());
+    let constants = heddle_spec::foreign::mpich().unwrap_or_else(|error| panic!("{error}"));
+    write("mpich_constants.rs", mpich_constants(&constants));
+    write("mpich_entries.rs", mpich_entries(&table));
     write("entry_points.rs", entry_points(&table, &sets));
 }

@@ -34,7 +34,10 @@ pub(crate) fn argument(param: &Param, name: &str, large: bool) -> Argument {
     let made = |function: &str| format!("made!({function}({name}))");
     let (rust_type, value) = match (&param.kind, param.dimensions, param.direction) {
         (ParamKind::Callback(_, has_large), ..) => {
-            let value = format!("Callback {{ address: {name}, large: {} }}", large && *has_large);
+            let value = format!(
+                "Callback {{ address: {name}, large: {}, abi: Default::default() }}",
+                large && *has_large
+            );
             ("Callback".into(), value)
         }
         (ParamKind::Address | ParamKind::State | ParamKind::Attr | ParamKind::Choice, ..) => {

@@ -21,6 +21,7 @@ mod entry;
 #[cfg(test)]
 mod both_paths;
 mod error;
+mod mpich;
 
 /// The functions that C calls.
 ///

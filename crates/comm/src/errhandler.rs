@@ -61,8 +61,7 @@ fn bad_handle(handle: usize) -> Error {
 }
 
 /// Makes an error handler for objects of a kind; returns its handle.
-pub fn create(holder: Holder, function: HandlerFunction) -> usize {
-    let function = ProgramFunction::new(function);
+pub fn create(holder: Holder, function: ProgramFunction<HandlerFunction>) -> usize {
     HANDLERS.insert(UserHandler { holder, function, holders: AtomicU64::new(HANDLE) })
 }
 

@@ -58,6 +58,7 @@ impl UserOp {
         let mut datatype = datatype;
         match self.function {
             OpFunction::Large(function) => {
+                datatype = (function.abi().handle)(datatype);
                 let mut len = count;
                 // SAFETY: the caller vouches for the arrays, `new` for the function.
                 let call = |of: LargeUserFunction| unsafe {
@@ -66,6 +67,7 @@ impl UserOp {
                 function.call(call);
             }
             OpFunction::Int(function) => {
+                datatype = (function.abi().handle)(datatype);
                 // Elements without extent have no data, or the program's results would overlap: 2^63 of
                 // them are worth no more than one call.
                 let mut rest = if extent == 0 { count.min(i64::from(c_int::MAX)) } else { count };

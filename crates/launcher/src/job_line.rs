@@ -73,4 +73,13 @@ impl Block {
             self.path.clone().or_else(|| self.inherited.as_ref().and_then(|_| std::env::var_os("PATH")));
         path.map_or_else(|| self.program.clone(), |path| found_in(&path, &self.program))
     }
+
+    /// The value of a variable in the ranks' environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
+        let added = self.environment.iter().rfind(|(added, _)| added == name);
+        let is_inherited =
+            self.inherited.as_ref().is_none_or(|names| names.iter().any(|inherited| inherited == name));
+        let inherited = || std::env::var_os(name).filter(|_| is_inherited);
+        added.map(|(_, value)| value.clone()).or_else(inherited)
+    }
 }

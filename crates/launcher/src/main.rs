@@ -28,6 +28,7 @@
 
 mod activity;
 mod command_line;
+mod compat;
 mod config_file;
 mod front;
 mod guardian;

@@ -19,6 +19,7 @@ use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getppid, setpgid};
 
+use crate::compat;
 use crate::guardian::{self, Guardian};
 use crate::job_line::Block;
 use crate::output::Stream;
@@ -140,9 +141,11 @@ impl Rank {
         if let Some(names) = &block.inherited {
             command.env_clear().envs(inherited(names));
         }
+        command.args(&block.arguments).envs(block.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(path) = compat::search_path(block.variable(compat::SEARCH_PATH).as_deref()) {
+            command.env(compat::SEARCH_PATH, path);
+        }
         command
-            .args(&block.arguments)
-            .envs(block.environment.iter().map(|(name, value)| (name, value)))
             .env(env::RANK, rank.to_string())
             .env(env::SIZE, common.size.to_string())
             .env(env::APPNUM, appnum.to_string())

@@ -129,7 +129,8 @@ fn call(called: &Called, function: &str, error: &Error) -> c_int {
         handle => match errhandler::function_of(handle) {
             None => fatal(called, function, error),
             Some(function) => {
-                let mut object = called.object;
+                let mut object = (function.abi().handle)(called.object);
+                code = (function.abi().error)(code);
                 // SAFETY: the program registered this function for calls of this form; an error before the
                 // object exists passes the null handle of its kind.
                 let call = |of: HandlerFunction| unsafe { of(&raw mut object, &raw mut code, null::<u8>()) };

@@ -103,6 +103,8 @@ pub enum ParamKind {
     Rank,
     /// A tag.
     Tag,
+    /// A constant of this group of `constants.table`, or bits of it. An error may be one of the program's, too.
+    Constant(&'static str),
     /// A truth value.
     Logical,
     /// A key of attributes.
@@ -147,6 +149,23 @@ const KINDS: &[(&str, ParamKind)] = &[
     ("rank", ParamKind::Rank),
     ("tag", ParamKind::Tag),
     ("logical", ParamKind::Logical),
+    ("comparison", ParamKind::Constant("COMPARISONS")),
+    ("topology", ParamKind::Constant("TOPOLOGIES")),
+    ("splittype", ParamKind::Constant("SPLIT_TYPES")),
+    ("level", ParamKind::Constant("THREAD_LEVELS")),
+    ("error", ParamKind::Constant("ERROR_CLASSES")),
+    ("combiner", ParamKind::Constant("COMBINERS")),
+    ("typeclass", ParamKind::Constant("TYPE_CLASSES")),
+    ("order", ParamKind::Constant("ORDERS")),
+    ("distribution", ParamKind::Constant("DISTRIBUTIONS")),
+    ("locktype", ParamKind::Constant("LOCK_TYPES")),
+    ("winassert", ParamKind::Constant("WIN_ASSERTS")),
+    ("filemode", ParamKind::Constant("FILE_MODES")),
+    ("seek", ParamKind::Constant("FILE_SEEKS")),
+    ("t_verbosity", ParamKind::Constant("T_VERBOSITIES")),
+    ("t_binding", ParamKind::Constant("T_BINDINGS")),
+    ("t_scope", ParamKind::Constant("T_SCOPES")),
+    ("t_class", ParamKind::Constant("T_PVAR_CLASSES")),
     ("keyval", ParamKind::Keyval),
     ("count", ParamKind::Count),
     ("displ", ParamKind::Displ),

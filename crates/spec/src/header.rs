@@ -139,6 +139,7 @@ fn c_type(kind: &ParamKind, large: bool) -> &'static str {
             | ParamKind::Rank
             | ParamKind::Tag
             | ParamKind::Logical
+            | ParamKind::Constant(_)
             | ParamKind::Keyval
             | ParamKind::Range,
             _,

@@ -2,12 +2,14 @@
 //!
 //! Two tables describe the standard's ABI once: `constants.table` lists every constant, `functions.table`
 //! every function. The header `mpi.h`, the entry points of the library, the Rust [`constants`] and the tables
-//! of missing functions are made from them, so that all agree.
+//! of missing functions are made from them, so that all agree. `mpich.table` has the values that another
+//! library's programs know the constants by.
 //!
 //! The crate uses no other one. `heddle-abi` makes its entry points from it; every crate that needs a
 //! constant or a handle of MPI takes it from here.
 
 pub mod constant;
+pub mod foreign;
 mod fortran;
 pub mod function;
 pub mod function_table;
@@ -16,6 +18,7 @@ pub mod handle;
 pub mod header;
 pub mod missing;
 pub mod mpi_f08;
+pub mod mpich;
 pub mod mpif;
 mod removed;
 pub mod rust;
@@ -41,6 +44,9 @@ pub struct Status {
 
 /// The text of `constants.table`.
 pub const CONSTANTS_TABLE: &str = include_str!("../constants.table");
+
+/// The text of `mpich.table`.
+pub const MPICH_TABLE: &str = include_str!("../mpich.table");
 
 /// The text of `functions.table`.
 pub const FUNCTIONS_TABLE: &str = include_str!("../functions.table");

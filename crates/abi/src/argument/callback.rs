@@ -2,6 +2,7 @@
 
 use super::out::null_pointer;
 use crate::error::Result;
+use heddle_comm::program::{ProgramAbi, ProgramFunction};
 use std::ffi::c_void;
 
 /// A function that a program passes, or one of the standard's predefined constants instead of a function.
@@ -11,6 +12,8 @@ pub(crate) struct Callback {
     pub(crate) address: *const c_void,
     /// True if it takes large counts.
     pub(crate) large: bool,
+    /// The ABI of its program.
+    pub(crate) abi: &'static ProgramAbi,
 }
 
 impl Callback {
@@ -23,7 +26,21 @@ impl Callback {
     /// # Errors
     ///
     /// `MPI_ERR_ARG` if the program passed a null pointer.
-    pub(crate) unsafe fn function<F: Copy>(self) -> Result<F> {
+    pub(crate) unsafe fn function<F: Copy>(self) -> Result<ProgramFunction<F>> {
+        // SAFETY: the caller's promise.
+        Ok(ProgramFunction::of(unsafe { self.pointer() }?, self.abi))
+    }
+
+    /// The function's pointer, where what it is called with is the same for all programs.
+    ///
+    /// # Safety
+    ///
+    /// As for [`function`](Self::function).
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) unsafe fn pointer<F: Copy>(self) -> Result<F> {
         const { assert!(size_of::<F>() == size_of::<*const c_void>(), "F is a function pointer") };
         if self.address.is_null() {
             return Err(null_pointer());

@@ -43,18 +43,22 @@ impl Functions {
     fn fill(&self, outcome: &mut Outcome) {
         let mut answer = status(outcome);
         // SAFETY: the program registered this function for calls of this form.
-        let code = self.query.call(|query| unsafe { query(self.state, &raw mut answer) });
+        let mut call =
+            |answer: *mut c_void| self.query.call(|query| unsafe { query(self.state, answer.cast()) });
+        let code = (self.query.abi().status)(&mut answer, &mut call);
         outcome.source = answer.source;
         outcome.tag = answer.tag;
         outcome.bytes = bytes_of(&answer) as u64;
         outcome.cancelled = is_cancelled(&answer);
-        outcome.error = returned(code, "query").err();
+        outcome.error = returned((self.query.abi().error_of)(code), "query").err();
     }
 
     fn release(&mut self) -> Result<()> {
         match self.free.take() {
             // SAFETY: the program registered this function for calls of this form.
-            Some(free) => returned(free.call(|free| unsafe { free(self.state) }), "free"),
+            Some(free) => {
+                returned((free.abi().error_of)(free.call(|free| unsafe { free(self.state) })), "free")
+            }
             None => Ok(()),
         }
     }
@@ -90,7 +94,7 @@ impl Attachment for Functions {
         Some(Box::new(move |complete| {
             // SAFETY: the program registered this function for calls of this form.
             let call = |cancel: CancelFunction| unsafe { cancel(state.address(), c_int::from(complete)) };
-            returned(cancel.call(call), "cancel")
+            returned((cancel.abi().error_of)(cancel.call(call)), "cancel")
         }))
     }
 }
@@ -111,11 +115,11 @@ pub(crate) fn grequest_start(
 ) -> Result<()> {
     let request = request.variable()?;
     // SAFETY: the parameter's type in mpi.h is that of such a function.
-    let query = ProgramFunction::new(unsafe { query_fn.function::<QueryFunction>() }?);
+    let query = unsafe { query_fn.function::<QueryFunction>() }?;
     // SAFETY: the parameter's type in mpi.h is that of such a function.
-    let free = Some(ProgramFunction::new(unsafe { free_fn.function::<FreeFunction>() }?));
+    let free = Some(unsafe { free_fn.function::<FreeFunction>() }?);
     // SAFETY: the parameter's type in mpi.h is that of such a function.
-    let cancel = ProgramFunction::new(unsafe { cancel_fn.function::<CancelFunction>() }?);
+    let cancel = unsafe { cancel_fn.function::<CancelFunction>() }?;
     request.0 =
         heddle_p2p::start_generalized(Box::new(Functions { query, free, cancel, state: extra_state }))?;
     Ok(())

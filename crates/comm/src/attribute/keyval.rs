@@ -166,9 +166,10 @@ impl Keyval {
         let state = std::ptr::with_exposed_provenance_mut(self.state);
         // SAFETY: the program promised a copy function when it made the keyval; the
         // pointers are to our variables.
-        let call =
-            |callback: CopyFunction| unsafe { callback(handle, self.number, state, value, copy, flag_at) };
-        match callback.call(call) {
+        let call = |function: CopyFunction| unsafe {
+            function((callback.abi().handle)(handle), self.number, state, value, copy, flag_at)
+        };
+        match (callback.abi().error_of)(callback.call(call)) {
             mpi::MPI_SUCCESS => Ok((flag != 0).then(|| copied.expose_provenance())),
             code => Err(self.failed("copy", code)),
         }
@@ -180,7 +181,10 @@ impl Keyval {
         let value = std::ptr::with_exposed_provenance_mut(value);
         let state = std::ptr::with_exposed_provenance_mut(self.state);
         // SAFETY: the program promised a delete function when it made the keyval.
-        match callback.call(|callback| unsafe { callback(handle, self.number, value, state) }) {
+        let call = |function: DeleteFunction| unsafe {
+            function((callback.abi().handle)(handle), self.number, value, state)
+        };
+        match (callback.abi().error_of)(callback.call(call)) {
             mpi::MPI_SUCCESS => Ok(()),
             code => Err(self.failed("delete", code)),
         }

@@ -6,6 +6,7 @@ use heddle_comm::attribute::{self, AttributeCarrier, Copy, Delete};
 use heddle_comm::buffer::Buffer;
 use heddle_comm::errhandler::{self, Holder};
 use heddle_comm::info;
+use heddle_comm::program::ProgramFunction;
 use heddle_comm::{datatype, error_code, group};
 use heddle_datatype::{Datatype, Form};
 use heddle_p2p::Mode;
@@ -102,7 +103,7 @@ fn attached(thread: &Thread<'_>, round: usize) {
 
     // SAFETY: a C function may be called with more arguments than it reads, and nothing calls this one.
     let function = unsafe { std::mem::transmute::<Ignore, errhandler::HandlerFunction>(ignore) };
-    let handler = errhandler::create(Holder::Comm, function);
+    let handler = errhandler::create(Holder::Comm, ProgramFunction::new(function));
     for comm in [shared, &copy] {
         comm.errhandler.set(handler);
     }

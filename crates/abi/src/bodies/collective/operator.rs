@@ -3,24 +3,20 @@
 use crate::argument::{Callback, Out};
 use crate::error::{Error, Result};
 use heddle_comm::op::{self, LargeUserFunction, OPS, OpFunction, OpRef, UserFunction, UserOp};
-use heddle_comm::program::ProgramFunction;
 use heddle_spec::constants::MPI_ERR_ARG;
 use heddle_spec::handle::OpHandle;
 use std::ffi::c_int;
-use std::mem::transmute;
 
 pub(crate) fn op_create(user_fn: Callback, commute: bool, op: Out<OpHandle>) -> Result<()> {
     if user_fn.address.is_null() {
         return Err(Error::new(MPI_ERR_ARG, "the operator's function is a null pointer"));
     }
     let function = if user_fn.large {
-        // SAFETY: the program passed an `MPI_User_function_c`, which is not null.
-        OpFunction::Large(ProgramFunction::new(unsafe {
-            transmute::<*const _, LargeUserFunction>(user_fn.address)
-        }))
+        // SAFETY: the program passed an `MPI_User_function_c`.
+        OpFunction::Large(unsafe { user_fn.function::<LargeUserFunction>() }?)
     } else {
-        // SAFETY: the program passed an `MPI_User_function`, which is not null.
-        OpFunction::Int(ProgramFunction::new(unsafe { transmute::<*const _, UserFunction>(user_fn.address) }))
+        // SAFETY: the program passed an `MPI_User_function`.
+        OpFunction::Int(unsafe { user_fn.function::<UserFunction>() }?)
     };
     // SAFETY: the program promises that its function works on the datatypes that it uses it with.
     op.set(OpHandle(OPS.insert(unsafe { UserOp::new(function, commute) })))

@@ -3,10 +3,8 @@
 use crate::argument::{Callback, Out};
 use crate::error::{Error, Result};
 use heddle_comm::attribute::{self, AttributeCarrier, Copy, CopyFunction, Delete, DeleteFunction};
-use heddle_comm::program::ProgramFunction;
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
-use std::mem::transmute;
 
 fn create(
     target: AttributeCarrier,
@@ -20,10 +18,8 @@ fn create(
         mpi::MPI_NULL_COPY_FN => Copy::Never,
         mpi::MPI_DUP_FN => Copy::Always,
         // SAFETY: the program promises that the address is that of a copy function; all kinds have the same
-        // form, as a handle is a word.
-        _ => Copy::Call(ProgramFunction::new(unsafe {
-            transmute::<*const c_void, CopyFunction>(copy.address)
-        })),
+        // form, as a handle is in a register.
+        _ => Copy::Call(unsafe { copy.function::<CopyFunction>() }?),
     };
     let delete = match delete.address.addr() {
         mpi::MPI_NULL_DELETE_FN => Delete::Nothing,
@@ -32,10 +28,8 @@ fn create(
             return Err(Error::new(mpi::MPI_ERR_ARG, message));
         }
         // SAFETY: the program promises that the address is that of a delete function; all kinds have the same
-        // form, as a handle is a word.
-        _ => Delete::Call(ProgramFunction::new(unsafe {
-            transmute::<*const c_void, DeleteFunction>(delete.address)
-        })),
+        // form, as a handle is in a register.
+        _ => Delete::Call(unsafe { delete.function::<DeleteFunction>() }?),
     };
     *keyval = attribute::create(target, copy, delete, state.expose_provenance())?;
     Ok(())

@@ -75,7 +75,7 @@ pub(crate) fn t_event_handle_free(
     free_cb_function: Callback,
 ) -> Result<()> {
     // SAFETY: the parameter's type in `mpi.h` is that of `FreeFunction`.
-    let function = unsafe { free_cb_function.function() }.ok();
+    let function = unsafe { free_cb_function.pointer() }.ok();
     tool::free_event(event_registration, function.map(|function| (function, CallbackState(user_data))))
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn t_event_register_callback(
     tool::check_event(event_registration)?;
     ignore_hints(info)?;
     // SAFETY: the parameter's type in `mpi.h` is that of `EventFunction`.
-    let function = unsafe { event_cb_function.function() }.ok();
+    let function = unsafe { event_cb_function.pointer() }.ok();
     tool::set_event_callback(event_registration, cb_safety, function, CallbackState(user_data))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn t_event_set_dropped_handler(
     dropped_cb_function: Callback,
 ) -> Result<()> {
     // SAFETY: the parameter's type in `mpi.h` is that of `DroppedFunction`.
-    let function = unsafe { dropped_cb_function.function() }.ok();
+    let function = unsafe { dropped_cb_function.pointer() }.ok();
     tool::set_dropped_handler(event_registration, function)
 }
 

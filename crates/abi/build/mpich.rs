@@ -1,0 +1,262 @@
+//! Rust text of the entries of programs that were compiled for MPICH's ABI: each converts its arguments, calls
+//! the entry point of the standard's ABI, and converts what comes back.
+
+use super::parameter;
+use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
+use heddle_spec::function_table::Functions;
+use heddle_spec::mpich::{Entry, entry_of};
+
+/// The entries of all functions but those of `src/mpich/hand_written.rs`.
+pub(crate) fn mpich_entries(functions: &Functions) -> String {
+    let mut out = String::new();
+    for function in functions.all() {
+        for (name, large) in function.forms() {
+            out += &match entry_of(function) {
+                Entry::HandWritten => continue,
+                Entry::Same => same(&name, function),
+                Entry::Made => made(&name, function, large),
+            };
+        }
+    }
+    out
+}
+
+/// A number that stands for a handle in both languages.
+fn same(name: &str, function: &Function) -> String {
+    let name = symbol(name);
+    let param = &function.params[0].name;
+    format!("#[unsafe(no_mangle)]\npub extern \"C\" fn {name}({param}: c_int) -> c_int {{ {param} }}\n")
+}
+
+/// `MPI_Send` has `heddle_mpich_Send`.
+fn symbol(name: &str) -> String {
+    name.replacen("MPI", "heddle_mpich", 1)
+}
+
+fn made(name: &str, function: &Function, large: bool) -> String {
+    let mut text = Text::default();
+    for param in function.params_of(large) {
+        text.add(function, param, large);
+    }
+    let Text { params, before, arguments, mut behind } = text;
+    behind += after(function, large);
+    let (params, arguments) = (params.join(", "), arguments.join(", "));
+    let symbol = symbol(name);
+    let call = format!("crate::entry_points::{name}({arguments})");
+    let (result, body) = match &function.returns {
+        Returns::Value(kind) => (parameter::value_type(kind, large), format!("{before}{call}")),
+        _ => ("c_int".into(), format!("{before}let code = {call};\n{behind}constant::result(code)")),
+    };
+    format!(
+        "#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {symbol}({params}) -> {result} {{\n\
+         // SAFETY: the program's arguments are those that the standard asks for.\nunsafe {{\n{body}\n}}\n}}\n"
+    )
+}
+
+/// What is done behind the call because the table does not say it.
+fn after(function: &Function, large: bool) -> &'static str {
+    match (function.name.as_str(), large) {
+        ("Comm_get_attr", _) => "after::comm_attribute(code, c_comm_keyval, c_attribute_val, c_flag);\n",
+        ("Attr_get", _) => "after::comm_attribute(code, c_keyval, c_attribute_val, c_flag);\n",
+        ("Win_get_attr", _) => "after::win_attribute(code, c_win_keyval, c_attribute_val, c_flag);\n",
+        ("Type_get_contents", false) => "after::contents(code, false, c_datatype, c_array_of_integers);\n",
+        ("Type_get_contents", true) => "after::contents(code, true, c_datatype, c_array_of_integers);\n",
+        ("Get_library_version", _) => "after::library_version(code, c_version, c_resultlen);\n",
+        _ => "",
+    }
+}
+
+/// The parts of an entry.
+#[derive(Default)]
+struct Text {
+    params: Vec<String>,
+    before: String,
+    arguments: Vec<String>,
+    behind: String,
+}
+
+impl Text {
+    fn add(&mut self, function: &Function, param: &Param, large: bool) {
+        let name = format!("c_{}", param.name);
+        self.params.push(format!("{name}: {}", c_type(param, large)));
+        let argument = match (&param.kind, param.dimensions, param.direction) {
+            (ParamKind::Object(kind), ..) if is_word(kind) => name,
+            (ParamKind::Object("MPI_T_cb_safety"), ..) => self.constant(function, param, "T_CB_SAFETIES"),
+            (ParamKind::Object("MPI_T_source_order"), ..) => {
+                self.constant(function, param, "T_SOURCE_ORDERS")
+            }
+            (ParamKind::Object("MPI_File"), 0, Direction::In) => format!("handle::file({name})"),
+            (ParamKind::Object("MPI_File"), ..) => self.file(param),
+            (ParamKind::Object(kind), 0, Direction::In) => {
+                format!("{}::of_number({name})", handle_type(kind))
+            }
+            (ParamKind::Object(kind), 0, _) => self.handle_out(param, &handle_type(kind)),
+            (ParamKind::Object(kind), ..) => self.handles(function, param, &handle_type(kind)),
+            (ParamKind::Status, 0, Direction::In) => {
+                self.before += &format!(
+                    "let v_{name} = StatusOut::given({name}.cast_mut());\nlet mut v_{name} = v_{name};\n"
+                );
+                format!("v_{name}.pointer()")
+            }
+            (ParamKind::Status, 0, direction) => {
+                let new = if direction == Direction::Out { "new" } else { "given" };
+                self.before += &format!("let mut v_{name} = StatusOut::{new}({name});\n");
+                self.behind += &format!("v_{name}.hand_over();\n");
+                format!("v_{name}.pointer()")
+            }
+            (ParamKind::Status, ..) => self.statuses(function, &name),
+            (ParamKind::Choice, _, Direction::In) => format!("constant::buffer({name})"),
+            (ParamKind::Choice, ..) => format!("constant::buffer({name})"),
+            (ParamKind::Address, _, Direction::In) => format!("constant::buffer({name})"),
+            (ParamKind::Address, ..) if param.name == "buffer_addr" => {
+                self.behind += &format!("after::detached(code, {name});\n");
+                name
+            }
+            (ParamKind::Rank, 0, Direction::In) => format!("constant::rank({name})"),
+            (ParamKind::Tag, 0, Direction::In) => format!("constant::tag({name})"),
+            (ParamKind::Rank, 0, _) => self.changed_behind(&name, "constant::their_rank"),
+            (ParamKind::Tag, 0, _) => self.changed_behind(&name, "constant::their_tag"),
+            (ParamKind::Rank, ..) if param.length.is_some() => {
+                self.numbers(function, param, "constant::rank", "constant::their_rank")
+            }
+            (ParamKind::Keyval, ..) => self.constant(function, param, "KEYVALS"),
+            (ParamKind::Constant("ERROR_CLASSES"), 0, Direction::In) => format!("constant::error({name})"),
+            (ParamKind::Constant("ERROR_CLASSES"), 0, _) => {
+                self.changed_behind(&name, "constant::their_error")
+            }
+            (ParamKind::Constant("ERROR_CLASSES"), ..) => name,
+            (ParamKind::Constant(group), ..) => self.constant(function, param, group),
+            _ => name,
+        };
+        self.arguments.push(argument);
+    }
+
+    /// One of a group of constants, or several.
+    fn constant(&mut self, function: &Function, param: &Param, group: &str) -> String {
+        let name = format!("c_{}", param.name);
+        let (to, from) = (format!("constants::to_{group}"), format!("constants::from_{group}"));
+        match (param.dimensions, param.direction) {
+            (0, Direction::In) => format!("{to}({name})"),
+            (0, Direction::Out) => self.changed_behind(&name, &from),
+            (0, Direction::InOut) => {
+                self.before += &format!("if !{name}.is_null() {{ *{name} = {to}(*{name}); }}\n");
+                self.behind += &format!("if !{name}.is_null() {{ *{name} = {from}(*{name}); }}\n");
+                name
+            }
+            _ => self.numbers(function, param, &to, &from),
+        }
+    }
+
+    /// A number that the call sets, and that is changed then.
+    fn changed_behind(&mut self, name: &str, change: &str) -> String {
+        self.behind +=
+            &format!("if code == MPI_SUCCESS && !{name}.is_null() {{ *{name} = {change}(*{name}); }}\n");
+        name.into()
+    }
+
+    /// An array of numbers.
+    fn numbers(&mut self, function: &Function, param: &Param, to: &str, from: &str) -> String {
+        let (name, length) = (format!("c_{}", param.name), length(function, param));
+        if param.direction == Direction::In {
+            self.before += &format!("let mut v_{name} = Array::of({name}, {length}, {to});\n");
+            return format!("v_{name}.pointer({name}.cast())");
+        }
+        self.behind += &format!("if code == MPI_SUCCESS {{ array::change({name}, {length}, {from}); }}\n");
+        name
+    }
+
+    fn file(&mut self, param: &Param) -> String {
+        let name = format!("c_{}", param.name);
+        self.before += &format!("let mut v_{name} = handle::FileOut::given({name});\n");
+        self.behind += &format!("v_{name}.hand_over();\n");
+        format!("v_{name}.pointer()")
+    }
+
+    fn handle_out(&mut self, param: &Param, handle: &str) -> String {
+        let name = format!("c_{}", param.name);
+        let is_given = param.direction == Direction::InOut;
+        let new = if is_given { "given" } else { "new" };
+        self.before += &format!("let mut v_{name} = HandleOut::<{handle}>::{new}({name});\n");
+        self.behind += &if is_given {
+            format!("v_{name}.hand_over();\n")
+        } else {
+            format!("if code == MPI_SUCCESS {{ v_{name}.hand_over(); }}\n")
+        };
+        format!("v_{name}.pointer()")
+    }
+
+    fn handles(&mut self, function: &Function, param: &Param, handle: &str) -> String {
+        let name = format!("c_{}", param.name);
+        let mut length = length(function, param);
+        // Under MPI_IN_PLACE there need not be types of what is sent.
+        if param.name == "sendtypes" {
+            length = format!(
+                "if constant::buffer(c_{}).addr() == MPI_IN_PLACE {{ 0 }} else {{ {length} }}",
+                function.params[0].name
+            );
+        }
+        if param.direction == Direction::Out {
+            self.before += &format!("let mut v_{name} = Array::new({length}, array::unset::<{handle}>());\n");
+            self.behind +=
+                &format!("if code == MPI_SUCCESS {{ array::hand_over_set(&mut v_{name}, {name}); }}\n");
+        } else {
+            self.before += &format!("let mut v_{name} = Array::of({name}, {length}, {handle}::of_number);\n");
+            if param.direction == Direction::InOut {
+                self.behind += &format!("array::hand_over(&mut v_{name}, {name}, {handle}::number);\n");
+            }
+        }
+        format!("v_{name}.pointer({name}.cast())")
+    }
+
+    /// An array of statuses, one for each request.
+    fn statuses(&mut self, function: &Function, name: &str) -> String {
+        let requests = function.params.iter().find_map(|param| {
+            (param.kind == ParamKind::Object("MPI_Request")).then(|| length(function, param))
+        });
+        let requests = requests.expect("statuses belong to requests");
+        self.before += &format!("let mut v_{name} = array::statuses({name}, {requests});\n");
+        self.behind += &format!("array::hand_over_statuses(&mut v_{name}, {name});\n");
+        format!("v_{name}.pointer_or_null()")
+    }
+}
+
+/// The number of elements of an array that is converted.
+fn length(function: &Function, param: &Param) -> String {
+    match param.length.as_deref() {
+        Some(known @ ("processes" | "sources" | "destinations")) => {
+            format!("number_of::{known}(c_comm)")
+        }
+        Some(length) => {
+            let of = function.params.iter().find(|param| param.name == length);
+            match of.map(|param| param.direction) {
+                Some(Direction::In) | None => format!("c_{length}"),
+                Some(_) => format!("array::length_at(c_{length})"),
+            }
+        }
+        None => panic!("the length of {} is not in functions.table", param.name),
+    }
+}
+
+/// Objects of the tool information interface are words in both ABIs.
+fn is_word(kind: &str) -> bool {
+    kind.starts_with("MPI_T_") && !["MPI_T_cb_safety", "MPI_T_source_order"].contains(&kind)
+}
+
+fn handle_type(kind: &str) -> String {
+    format!("{}Handle", kind.trim_start_matches("MPI_"))
+}
+
+/// The type with which a parameter arrives from the program.
+fn c_type(param: &Param, large: bool) -> String {
+    let pointer = if param.direction == Direction::In { "*const" } else { "*mut" };
+    let is_value = param.dimensions == 0 && param.direction == Direction::In;
+    match &param.kind {
+        ParamKind::Object(kind) if is_word(kind) => parameter::c_type(param, large),
+        ParamKind::Object("MPI_File") if is_value => "usize".into(),
+        ParamKind::Object("MPI_File") => format!("{pointer} usize"),
+        ParamKind::Object(_) if is_value => "c_int".into(),
+        ParamKind::Object(_) => format!("{pointer} c_int"),
+        ParamKind::Status => format!("{pointer} Status"),
+        _ => parameter::c_type(param, large),
+    }
+}

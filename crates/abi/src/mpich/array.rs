@@ -1,0 +1,140 @@
+//! Arrays whose elements differ between the ABIs. Up to a length they lie on the stack, so that waiting for a
+//! few requests allocates nothing.
+
+use super::handle::Foreign;
+use super::status::{self, Status};
+use heddle_spec::Status as Ours;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// Longer arrays are allocated.
+const SHORT: usize = 64;
+
+/// Elements as the standard's ABI has them.
+pub(super) struct Array<T> {
+    short: [MaybeUninit<T>; SHORT],
+    long: Vec<T>,
+    len: usize,
+    is_there: bool,
+}
+
+impl<T: Copy> Array<T> {
+    /// An array of one value. It is empty if `len` is negative, of which the call complains.
+    #[inline(always)]
+    pub(super) fn new(len: impl Into<i64>, value: T) -> Array<T> {
+        Array::filled(len.into(), true, |_| value)
+    }
+
+    #[inline(always)]
+    fn filled(len: i64, is_there: bool, element: impl Fn(usize) -> T) -> Array<T> {
+        let len = if is_there { usize::try_from(len).unwrap_or(0) } else { 0 };
+        let (mut short, mut long) = ([MaybeUninit::uninit(); SHORT], Vec::new());
+        if len <= SHORT {
+            for (index, place) in short[..len].iter_mut().enumerate() {
+                place.write(element(index));
+            }
+        } else {
+            long.extend((0..len).map(element));
+        }
+        Array { short, long, len, is_there }
+    }
+
+    /// The elements of the program's array, converted. Without an address there are none.
+    ///
+    /// # Safety
+    /// The address is null, or the array there has `len` elements.
+    #[inline(always)]
+    pub(super) unsafe fn of(at: *const c_int, len: impl Into<i64>, convert: impl Fn(c_int) -> T) -> Array<T> {
+        // SAFETY: the caller's promise.
+        Array::filled(len.into(), !at.is_null(), |index| convert(unsafe { *at.add(index) }))
+    }
+
+    pub(super) fn elements(&mut self) -> &mut [T] {
+        if self.len > SHORT {
+            return &mut self.long;
+        }
+        let short = self.short[..self.len].as_mut_ptr().cast();
+        // SAFETY: so many elements were written by `filled`.
+        unsafe { std::slice::from_raw_parts_mut(short, self.len) }
+    }
+
+    /// The address for the call: null where the program's is.
+    #[inline(always)]
+    pub(super) fn pointer(&mut self, theirs: *const c_int) -> *mut T {
+        if theirs.is_null() { ptr::null_mut() } else { self.elements().as_mut_ptr() }
+    }
+
+    /// The address for the call, if the program has an array.
+    pub(super) fn pointer_or_null(&mut self) -> *mut T {
+        if self.is_there { self.elements().as_mut_ptr() } else { ptr::null_mut() }
+    }
+}
+
+/// A length that goes in and out through a pointer.
+///
+/// # Safety
+/// The address is null or that of a number.
+pub(super) unsafe fn length_at(at: *const c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    if at.is_null() { 0 } else { unsafe { *at } }
+}
+
+/// Converts each element into the program's array.
+///
+/// # Safety
+/// The address is null, or the array there is as long.
+pub(super) unsafe fn hand_over<T: Copy>(array: &mut Array<T>, to: *mut c_int, convert: impl Fn(T) -> c_int) {
+    for (index, &element) in array.elements().iter().enumerate() {
+        // SAFETY: the caller's promise; without an address there are no elements.
+        let place = unsafe { &mut *to.add(index) };
+        *place = convert(element);
+    }
+}
+
+/// A handle that no call returns.
+pub(super) fn unset<H: Foreign>() -> H {
+    H::of_word(usize::MAX)
+}
+
+/// Hands over the handles that a call has set.
+///
+/// # Safety
+/// As for [`hand_over`].
+pub(super) unsafe fn hand_over_set<H: Foreign>(array: &mut Array<H>, to: *mut c_int) {
+    for (index, element) in array.elements().iter().enumerate() {
+        if element.word() != usize::MAX && !to.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { *to.add(index) = element.number() };
+        }
+    }
+}
+
+/// Converts each number in the program's array.
+///
+/// # Safety
+/// The address is null, or the array there has `len` elements.
+pub(super) unsafe fn change(at: *mut c_int, len: impl Into<i64>, convert: impl Fn(c_int) -> c_int) {
+    let len = if at.is_null() { 0 } else { usize::try_from(len.into()).unwrap_or(0) };
+    for index in 0..len {
+        // SAFETY: the caller's promise.
+        let place = unsafe { &mut *at.add(index) };
+        *place = convert(*place);
+    }
+}
+
+/// Statuses that a call may set, if the program wants them.
+pub(super) fn statuses(theirs: *const Status, len: c_int) -> Array<Ours> {
+    Array::filled(len.into(), !status::is_ignored(theirs), |_| status::NONE)
+}
+
+/// Hands over what a call has set.
+///
+/// # Safety
+/// The program's array is as long.
+pub(super) unsafe fn hand_over_statuses(array: &mut Array<Ours>, to: *mut Status) {
+    for (index, status) in array.elements().iter().enumerate() {
+        // SAFETY: the caller's promise; a program that wants no statuses has none.
+        unsafe { (*to.add(index)).take(status) };
+    }
+}

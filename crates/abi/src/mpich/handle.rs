@@ -1,0 +1,228 @@
+//! Handles: numbers of 32 bits in MPICH's ABI.
+//!
+//! ```text
+//!  31 30 29    26 25                                  0
+//!  ┌────┬────────┬────────────────────────────────────┐
+//!  │ 11 │ kind   │ index                              │
+//!  └────┴────────┴────────────────────────────────────┘
+//! ```
+//!
+//! A predefined handle has the number that MPICH's header gives it; none of them begins with these two bits.
+//! Any other consists of the object's kind and the index of its slot. The generation is looked up, so a
+//! number whose object is gone may name the next one in its slot, as in Fortran.
+
+use super::constants::{self, BASIC, NUMBERS};
+use heddle_comm::datatype::DERIVED;
+use heddle_comm::group::GROUPS;
+use heddle_comm::info::INFOS;
+use heddle_comm::op::OPS;
+use heddle_comm::session::SESSIONS;
+use heddle_comm::{COMMS, errhandler};
+use heddle_p2p::request;
+use heddle_rma::WINS;
+use heddle_spec::constants::MPI_FILE_NULL;
+use heddle_spec::handle::*;
+use std::ffi::c_int;
+use std::marker::PhantomData;
+
+const MADE: u32 = 0b11 << 30;
+const INDEX_BITS: u32 = 26;
+const INDEX: u32 = (1 << INDEX_BITS) - 1;
+/// The integers of `MPI_Request_fromint` have more bits; this index there stands for all sends that are done.
+const DONE: u32 = (1 << 30) - 1;
+
+/// A kind of objects.
+pub(super) trait Foreign: Copy {
+    /// The handle of a number.
+    fn of_number(number: c_int) -> Self;
+    /// The handle with a word.
+    fn of_word(word: usize) -> Self;
+    /// The word of a handle.
+    fn word(self) -> usize;
+
+    /// The number of a handle.
+    #[inline(always)]
+    fn number(self) -> c_int {
+        number(self.word())
+    }
+}
+
+/// The number of a handle of any kind.
+#[inline(always)]
+pub(super) fn number(word: usize) -> c_int {
+    match NUMBERS.get(word) {
+        Some(&number) => number,
+        None => (MADE | (word >> 56) as u32 % 16 << INDEX_BITS | word as u32 & INDEX) as c_int,
+    }
+}
+
+/// The index of a number's object, if it is of this kind and not predefined.
+#[inline(always)]
+fn index(number: c_int, kind: u32) -> Option<u32> {
+    let number = number as u32;
+    (number >> INDEX_BITS == MADE >> INDEX_BITS | kind).then_some(number & INDEX)
+}
+
+macro_rules! foreign {
+    ($($handle:ident kind $kind:literal: $predefined:expr, $of_index:expr;)*) => {$(
+        impl Foreign for $handle {
+            #[inline(always)]
+            fn of_number(number: c_int) -> Self {
+                match index(number, $kind) {
+                    Some(index) => $handle($of_index(index).unwrap_or(0)),
+                    None => $handle($predefined(number)),
+                }
+            }
+
+            #[inline(always)]
+            fn of_word(word: usize) -> Self {
+                $handle(word)
+            }
+
+            #[inline(always)]
+            fn word(self) -> usize {
+                self.0
+            }
+        }
+    )*};
+}
+
+// The kinds are those of `heddle_objects::table::ObjectKind`.
+foreign! {
+    CommHandle kind 1: constants::word_of_COMMS, |index| COMMS.handle_of_index(index);
+    GroupHandle kind 2: constants::word_of_GROUPS, |index| GROUPS.handle_of_index(index);
+    DatatypeHandle kind 3: datatype, |index| DERIVED.handle_of_index(index);
+    OpHandle kind 4: constants::word_of_OPS, |index| OPS.handle_of_index(index);
+    ErrhandlerHandle kind 5: constants::word_of_ERRHANDLERS, errhandler::handle_of_index;
+    InfoHandle kind 6: constants::word_of_INFOS, |index| INFOS.handle_of_index(index);
+    MessageHandle kind 7: constants::word_of_MESSAGES, heddle_p2p::message_of_index;
+    RequestHandle kind 8: constants::word_of_REQUESTS, |index| {
+        request::handle_of_index(if index == INDEX { DONE } else { index })
+    };
+    SessionHandle kind 9: constants::word_of_SESSIONS, |index| SESSIONS.handle_of_index(index);
+    WinHandle kind 10: constants::word_of_WINS, |index| WINS.handle_of_index(index);
+}
+
+/// The word of a predefined datatype.
+#[inline(always)]
+fn datatype(number: c_int) -> usize {
+    let (known, word) = BASIC[number as usize % BASIC.len()];
+    if known == number { usize::from(word) } else { constants::word_of_PAIRS(number) }
+}
+
+/// A handle that a call sets, or reads and sets.
+pub(super) struct HandleOut<H> {
+    at: *mut c_int,
+    word: usize,
+    kind: PhantomData<H>,
+}
+
+impl<H: Foreign> HandleOut<H> {
+    /// For a call that sets the handle.
+    #[inline(always)]
+    pub(super) fn new(at: *mut c_int) -> HandleOut<H> {
+        HandleOut { at, word: 0, kind: PhantomData }
+    }
+
+    /// For a call that reads it first.
+    ///
+    /// # Safety
+    /// The address is null or that of a handle.
+    #[inline(always)]
+    pub(super) unsafe fn given(at: *mut c_int) -> HandleOut<H> {
+        // SAFETY: the caller's promise.
+        let word = if at.is_null() { 0 } else { H::of_number(unsafe { *at }).word() };
+        HandleOut { at, word, kind: PhantomData }
+    }
+
+    /// The address for the call.
+    #[inline(always)]
+    pub(super) fn pointer(&mut self) -> *mut H {
+        if self.at.is_null() { std::ptr::null_mut() } else { (&raw mut self.word).cast() }
+    }
+
+    /// Hands over what the call has set.
+    ///
+    /// # Safety
+    /// The address is null or that of a variable of the program's.
+    #[inline(always)]
+    pub(super) unsafe fn hand_over(&self) {
+        if !self.at.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { *self.at = number(self.word) };
+        }
+    }
+}
+
+/// A file that a call reads and sets.
+pub(super) struct FileOut {
+    at: *mut usize,
+    file: FileHandle,
+}
+
+impl FileOut {
+    /// # Safety
+    /// The address is null or that of a pointer of the program's.
+    pub(super) unsafe fn given(at: *mut usize) -> FileOut {
+        // SAFETY: the caller's promise.
+        FileOut { at, file: if at.is_null() { FileHandle::NULL } else { file(unsafe { *at }) } }
+    }
+
+    /// The address for the call.
+    pub(super) fn pointer(&mut self) -> *mut FileHandle {
+        if self.at.is_null() { std::ptr::null_mut() } else { &raw mut self.file }
+    }
+
+    /// Hands over what the call has set.
+    ///
+    /// # Safety
+    /// As for [`given`](Self::given).
+    pub(super) unsafe fn hand_over(&self) {
+        if !self.at.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { *self.at = pointer_of_file(self.file) };
+        }
+    }
+}
+
+/// A file: a pointer there as well, but the null handle is another one.
+pub(super) fn file(word: usize) -> FileHandle {
+    FileHandle(if word == 0 { MPI_FILE_NULL } else { word })
+}
+
+/// The pointer of a file.
+pub(super) fn pointer_of_file(file: FileHandle) -> usize {
+    if file == FileHandle::NULL { 0 } else { file.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_spec::constants as mpi;
+
+    #[test]
+    fn predefined_handles_have_mpich_s_numbers() {
+        for (number, word) in [(0x4400_0000, mpi::MPI_COMM_WORLD), (0x0400_0000, mpi::MPI_COMM_NULL)] {
+            assert_eq!(CommHandle::of_number(number), CommHandle(word));
+            assert_eq!(CommHandle(word).number(), number);
+        }
+        let pair = 0x8c00_0000_u32 as c_int;
+        for (number, word) in [(0x4c00_0405, mpi::MPI_INT), (pair, mpi::MPI_FLOAT_INT)] {
+            assert_eq!(DatatypeHandle::of_number(number), DatatypeHandle(word));
+            assert_eq!(DatatypeHandle(word).number(), number);
+        }
+        assert_eq!(DatatypeHandle::of_number(0x4c00_0805), DatatypeHandle(0), "the size is another");
+        assert_eq!(CommHandle::of_number(0x4c00_0405), CommHandle(0), "a datatype");
+    }
+
+    #[test]
+    fn made_handles_keep_their_kind_and_index() {
+        let info = heddle_comm::info::new_handle(Vec::new());
+        let number = InfoHandle(info).number();
+        assert_eq!(number as u32 >> INDEX_BITS, 0b11_0110);
+        assert_eq!(InfoHandle::of_number(number), InfoHandle(info));
+        assert_eq!(OpHandle::of_number(number), OpHandle(0), "an info object");
+        let done = RequestHandle(request::SEND_DONE);
+        assert_eq!(RequestHandle::of_number(done.number()), done);
+    }
+}

@@ -1,0 +1,125 @@
+//! Statuses: five integers in MPICH's ABI.
+
+use crate::argument::{bytes_of, is_cancelled, set_bytes, set_cancelled};
+use crate::mpich::constant;
+use heddle_spec::Status as Ours;
+use std::ffi::c_int;
+
+/// `MPI_Status` of MPICH's header.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Status {
+    count_low: c_int,
+    /// Above a bit that says whether the operation was cancelled.
+    count_high: c_int,
+    source: c_int,
+    tag: c_int,
+    error: c_int,
+}
+
+/// The address `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
+const IGNORE: usize = 1;
+/// What a call does not set.
+const UNSET: c_int = c_int::MIN;
+
+/// A status that no call has set.
+pub(super) const NONE: Ours = Ours { source: UNSET, tag: UNSET, error: UNSET, internal: [0; 5] };
+
+/// Returns true if the program wants no status here.
+pub(super) fn is_ignored(at: *const Status) -> bool {
+    at.addr() <= IGNORE
+}
+
+impl Status {
+    /// A status without values.
+    pub(super) const EMPTY: Status = Status { count_low: 0, count_high: 0, source: 0, tag: 0, error: 0 };
+
+    /// The status as the standard's ABI has it.
+    pub(super) fn ours(&self) -> Ours {
+        let mut status = NONE;
+        status.source = constant::rank(self.source);
+        status.tag = constant::tag(self.tag);
+        status.error = constant::error(self.error);
+        set_bytes(&mut status, i64::from(self.count_high >> 1) << 32 | i64::from(self.count_low as u32));
+        set_cancelled(&mut status, self.count_high & 1 != 0);
+        status
+    }
+
+    /// Takes over what a call has set.
+    pub(super) fn take(&mut self, from: &Ours) {
+        if from.source != UNSET {
+            let bytes = bytes_of(from);
+            self.count_low = bytes as c_int;
+            self.count_high = ((bytes >> 32) as c_int) << 1 | c_int::from(is_cancelled(from));
+            self.source = constant::their_rank(from.source);
+            self.tag = constant::their_tag(from.tag);
+        }
+        if from.error != UNSET {
+            self.error = constant::their_error(from.error);
+        }
+    }
+}
+
+/// A status that a call sets, or reads and sets.
+pub(super) struct StatusOut {
+    at: *mut Status,
+    ours: Ours,
+}
+
+impl StatusOut {
+    /// For a call that sets the status.
+    #[inline(always)]
+    pub(super) fn new(at: *mut Status) -> StatusOut {
+        StatusOut { at, ours: NONE }
+    }
+
+    /// For a call that reads it first, too.
+    ///
+    /// # Safety
+    /// The address is null, `MPI_STATUS_IGNORE` or that of a status.
+    pub(super) unsafe fn given(at: *mut Status) -> StatusOut {
+        // SAFETY: the caller's promise.
+        let ours = if is_ignored(at) { NONE } else { unsafe { (*at).ours() } };
+        StatusOut { at, ours }
+    }
+
+    /// The address for the call.
+    #[inline(always)]
+    pub(super) fn pointer(&mut self) -> *mut Ours {
+        if is_ignored(self.at) { std::ptr::null_mut() } else { &raw mut self.ours }
+    }
+
+    /// Hands over what the call has set.
+    ///
+    /// # Safety
+    /// The address is null, `MPI_STATUS_IGNORE` or that of a status of the program's.
+    #[inline(always)]
+    pub(super) unsafe fn hand_over(&self) {
+        if !is_ignored(self.at) {
+            // SAFETY: the caller's promise.
+            unsafe { (*self.at).take(&self.ours) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_spec::constants as mpi;
+
+    #[test]
+    fn a_status_goes_there_and_back() {
+        let mut ours = Ours { source: mpi::MPI_PROC_NULL, tag: mpi::MPI_ANY_TAG, ..NONE };
+        set_bytes(&mut ours, (5 << 32) + 7);
+        set_cancelled(&mut ours, true);
+        let mut theirs = Status { count_low: 0, count_high: 0, source: 0, tag: 0, error: 99 };
+        theirs.take(&ours);
+        assert_eq!(theirs, Status { count_low: 7, count_high: 11, source: -1, tag: -1, error: 99 });
+        let back = theirs.ours();
+        assert_eq!((back.source, back.tag), (ours.source, ours.tag));
+        assert_eq!((bytes_of(&back), is_cancelled(&back)), ((5 << 32) + 7, true));
+        let before = theirs;
+        theirs.take(&NONE);
+        assert_eq!(theirs, before, "nothing was set");
+    }
+}

@@ -1,0 +1,139 @@
+//! The entries of programs that were compiled for MPICH's ABI, by the names that such programs have for them.
+
+use crate::constants;
+use crate::function::{Function, ParamKind};
+use crate::function_table::Functions;
+use std::fmt::Write;
+
+/// Where an entry comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Made from the table.
+    Made,
+    /// Handles are numbers there as well, so the conversion changes nothing.
+    Same,
+    /// Written by hand: those that take functions of the program, and one whose text is longer here.
+    HandWritten,
+}
+
+/// Where the entry of a function comes from.
+pub fn entry_of(function: &Function) -> Entry {
+    // Datareps and events: their functions are called with what is the same in both ABIs.
+    const CALLED_ALIKE: [&str; 4] = [
+        "Register_datarep",
+        "T_event_handle_free",
+        "T_event_register_callback",
+        "T_event_set_dropped_handler",
+    ];
+    let name = function.name.as_str();
+    let is_callback = |kind: &ParamKind| matches!(kind, ParamKind::Callback(..));
+    let takes_callbacks = function.params.iter().any(|param| is_callback(&param.kind));
+    if name == "Get_processor_name" || takes_callbacks && !CALLED_ALIKE.contains(&name) {
+        Entry::HandWritten
+    } else if (name.ends_with("_toint") || name.ends_with("_fromint")) && !name.starts_with("File") {
+        Entry::Same
+    } else {
+        Entry::Made
+    }
+}
+
+/// Names of earlier standards, and of macros of the standard's ABI, with the functions that they stand for.
+const OTHER_NAMES: [(&str, &str); 9] = [
+    ("Address", "Get_address"),
+    ("Errhandler_create", "Comm_create_errhandler"),
+    ("Errhandler_get", "Comm_get_errhandler"),
+    ("Errhandler_set", "Comm_set_errhandler"),
+    ("File_c2f", "File_toint"),
+    ("File_f2c", "File_fromint"),
+    ("Type_hindexed", "Type_create_hindexed"),
+    ("Type_hvector", "Type_create_hvector"),
+    ("Type_struct", "Type_create_struct"),
+];
+/// Kinds of objects whose numbers are those of Fortran.
+const KINDS: [&str; 10] =
+    ["Comm", "Errhandler", "Group", "Info", "Message", "Op", "Request", "Session", "Type", "Win"];
+/// Entries written by hand under names that the standard's ABI does not have.
+const OTHERS: [&str; 3] = ["Type_extent", "Type_lb", "Type_ub"];
+/// Copies of a status: it is the same in C and in both forms of Fortran.
+const STATUSES: [&str; 6] =
+    ["Status_c2f", "Status_f2c", "Status_c2f08", "Status_f082c", "Status_f2f08", "Status_f082f"];
+
+/// All names of functions, without `MPI_`, and the entries that they lead to, without their prefix.
+fn names(functions: &Functions) -> Vec<(String, String)> {
+    let short = |name: String| name.trim_start_matches("MPI_").to_owned();
+    let mut names: Vec<(String, String)> = functions
+        .all()
+        .flat_map(|function| function.forms())
+        .map(|(name, _)| (short(name.clone()), short(name)))
+        .collect();
+    names.extend(OTHER_NAMES.iter().map(|(name, of)| ((*name).to_owned(), (*of).to_owned())));
+    for kind in KINDS {
+        names.push((format!("{kind}_c2f"), format!("{kind}_toint")));
+        names.push((format!("{kind}_f2c"), format!("{kind}_fromint")));
+    }
+    names.extend(OTHERS.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));
+    names.extend(STATUSES.iter().map(|name| ((*name).to_owned(), "Status_copy".to_owned())));
+    names
+}
+
+/// Pointers in the library that programs read where the standard's ABI has a constant. So they may have its
+/// value.
+const CONSTANTS: [(&str, usize); 3] = [
+    ("MPI_UNWEIGHTED", constants::MPI_UNWEIGHTED),
+    ("MPI_WEIGHTS_EMPTY", constants::MPI_WEIGHTS_EMPTY),
+    ("MPI_T_PVAR_ALL_HANDLES", constants::MPI_T_PVAR_ALL_HANDLES),
+];
+/// Pointers to statuses for Fortran.
+const STATUSES_OF_FORTRAN: [(&str, &str); 4] = [
+    ("MPI_F_STATUS_IGNORE", "heddle_f_status"),
+    ("MPI_F_STATUSES_IGNORE", "heddle_f_status"),
+    ("MPI_F08_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ"),
+    ("MPI_F08_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"),
+];
+
+/// The library `libmpi.so.12` in assembly language: under each name a jump to the entry in Heddle's library.
+pub fn stubs(functions: &Functions) -> String {
+    let mut out = String::from("    .section .note.GNU-stack,\"\",%progbits\n    .text\n");
+    let mut stub = |names: &[String], to: &str| {
+        out += "    .p2align 4\n";
+        for name in names {
+            _ = writeln!(out, "    .weak {name}\n    .type {name}, %function\n{name}:");
+        }
+        out += &jump(to);
+        for name in names {
+            _ = writeln!(out, "    .size {name}, . - {name}");
+        }
+    };
+    for (name, entry) in names(functions) {
+        stub(&[format!("MPI_{name}"), format!("PMPI_{name}")], &format!("heddle_mpich_{entry}"));
+    }
+    stub(&["MPIR_Dup_fn".into()], "heddle_mpich_Dup_fn");
+    out += "    .section .data.rel.ro, \"aw\"\n    .p2align 3\n";
+    let constants = CONSTANTS.iter().map(|(name, value)| (*name, value.to_string()));
+    let statuses = STATUSES_OF_FORTRAN.iter().map(|(name, object)| (*name, (*object).to_owned()));
+    for (name, value) in constants.chain(statuses) {
+        _ = writeln!(
+            out,
+            "    .globl {name}\n    .type {name}, %object\n    .size {name}, 8\n{name}: .quad {value}"
+        );
+    }
+    out += "    .bss\n    .p2align 3\n";
+    for name in ["heddle_f_status", "MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"] {
+        _ = writeln!(
+            out,
+            "    .globl {name}\n    .type {name}, %object\n    .size {name}, 24\n{name}: .zero 24"
+        );
+    }
+    out
+}
+
+/// A jump to a function of another library.
+#[cfg(target_arch = "x86_64")]
+fn jump(to: &str) -> String {
+    format!("    jmp *{to}@GOTPCREL(%rip)\n")
+}
+
+#[cfg(target_arch = "aarch64")]
+fn jump(to: &str) -> String {
+    format!("    adrp x16, :got:{to}\n    ldr x16, [x16, :got_lo12:{to}]\n    br x16\n")
+}
