@@ -61,6 +61,7 @@ fn after(function: &Function, large: bool) -> &'static str {
         ("Win_get_attr", _) => "after::win_attribute(code, c_win_keyval, c_attribute_val, c_flag);\n",
         ("Type_get_contents", false) => "after::contents(code, false, c_datatype, c_array_of_integers);\n",
         ("Type_get_contents", true) => "after::contents(code, true, c_datatype, c_array_of_integers);\n",
+        ("Abi_get_version", _) => "after::abi_version(code, c_abi_major, c_abi_minor);\n",
         ("Get_library_version", _) => "after::library_version(code, c_version, c_resultlen);\n",
         _ => "",
     }

@@ -125,6 +125,19 @@ pub(super) unsafe fn library_version(code: c_int, version: *mut c_char, length: 
     }
 }
 
+/// This is not the standard's ABI, which programs find out by -1 (MPI 5.0, section 20.2).
+///
+/// # Safety
+/// The arguments are those of `MPI_Abi_get_version`, which has returned `code`.
+pub(super) unsafe fn abi_version(code: c_int, major: *mut c_int, minor: *mut c_int) {
+    if code == ours::MPI_SUCCESS {
+        for number in [major, minor] {
+            // SAFETY: the call has stored both.
+            unsafe { *number = -1 };
+        }
+    }
+}
+
 /// The address of a buffer that was detached: one of them is no address.
 ///
 /// # Safety
