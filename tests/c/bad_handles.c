@@ -1,5 +1,6 @@
 // Freed, wrong-kind and garbage handles give the class of the kind asked for, never a crash.
 // heddle: only
+// abi: standard a handle that was freed may name the next object in its place
 #include "check.h"
 
 enum { GARBAGE = 14 };

@@ -1,6 +1,7 @@
 // Small additions of MPI 4.0, 4.1 and 5.0 that no other program is about: pairs of value and index, operators with large counts, Fortran's
 // logicals of fixed size, names of null handles, buffers too large for an int, aligned windows, attributes at MPI_Comm_disconnect, the version of the ABI.
 // ranks: 1-4
+// abi: standard MPI_ABI_VERSION is missing
 #include "check.h"
 
 static const struct pair {

@@ -1,4 +1,5 @@
 // Error classes, codes and strings, predefined and added by the program.
+// abi: standard the numbers of the classes have gaps
 #include "check.h"
 
 static void predefined(void) {

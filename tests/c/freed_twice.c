@@ -2,6 +2,7 @@
 // class of a wrong handle, and what holds the object goes on.
 // ranks: 1-4
 // oracle: skip it crashes, or takes the holder's reference
+// abi: standard a handle that was freed may name the next object in its place
 #include "check.h"
 
 static int handled;

@@ -18,6 +18,7 @@ A program describes itself in `// key: value` lines at its top:
   timeout: SECONDS    in place of --timeout
   heddle: only        checks what only Heddle promises; skipped with --oracle
   oracle: skip WHY    the oracle is known to be wrong here; skipped with --oracle
+  abi: standard WHY   cannot be compiled for another ABI, or asks what another one answers otherwise; skipped with --abi
 
 Each program runs with every number of ranks at every level, under every model at every level, and under every model
 with every number of ranks, in as few runs as that takes. `--cover all`: every combination of the three; `--cover each`:
@@ -52,7 +53,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["single", "funneled", "serialized", "multiple"]
-KEYS = {"ranks", "levels", "expect", "output", "launcher", "args", "variants", "models", "settings", "timeout", "heddle", "oracle"}
+KEYS = {"ranks", "levels", "expect", "output", "launcher", "args", "variants", "models", "settings", "timeout", "heddle", "oracle", "abi"}
 CFLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-g", "-O1", "-pthread"]
 
 
@@ -304,6 +305,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one run (default 600)")
     parser.add_argument("--oracle", action="store_true", help="the library is not Heddle: skip what only Heddle promises")
+    parser.add_argument("--abi", help="the compiler is for this ABI, not the standard's: skip what is about the standard's")
     parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
     parser.add_argument("--sample", type=int, metavar="N", help="each program under N of the models only, drawn at random")
     parser.add_argument("--few", type=int, metavar="N", help="N of the programs only, drawn at random")
@@ -342,6 +344,8 @@ def main():
             why = program.keys.get("oracle", "") if options.oracle else ""
             if options.oracle and program.keys.get("heddle") == "only":
                 why = "only Heddle promises this"
+            if options.abi:
+                why = program.keys.get("abi", "").removeprefix("standard")
             if why:
                 print(f"skip {program.name}: {why.removeprefix('skip').strip()}", flush=True)
                 skipped += 1

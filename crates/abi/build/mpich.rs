@@ -39,11 +39,15 @@ fn made(name: &str, function: &Function, large: bool) -> String {
         text.add(function, param, large);
     }
     let Text { params, before, arguments, mut behind } = text;
+    let before = before.replace("NAME", &format!("{name:?}"));
     behind += after(function, large);
     let (params, arguments) = (params.join(", "), arguments.join(", "));
     let symbol = symbol(name);
     let call = format!("crate::entry_points::{name}({arguments})");
     let (result, body) = match &function.returns {
+        Returns::Value(ParamKind::Object("MPI_File")) => {
+            ("usize".into(), format!("{before}handle::pointer_of_file({call})"))
+        }
         Returns::Value(kind) => (parameter::value_type(kind, large), format!("{before}{call}")),
         _ => ("c_int".into(), format!("{before}let code = {call};\n{behind}constant::result(code)")),
     };
@@ -159,7 +163,9 @@ impl Text {
     fn numbers(&mut self, function: &Function, param: &Param, to: &str, from: &str) -> String {
         let (name, length) = (format!("c_{}", param.name), length(function, param));
         if param.direction == Direction::In {
-            self.before += &format!("let mut v_{name} = Array::of({name}, {length}, {to});\n");
+            self.before += &format!(
+                "let Some(mut v_{name}) = Array::of({name}, {length}, {to}) else {{ return no_memory(NAME) }};\n"
+            );
             return format!("v_{name}.pointer({name}.cast())");
         }
         self.behind += &format!("if code == MPI_SUCCESS {{ array::change({name}, {length}, {from}); }}\n");
@@ -178,11 +184,7 @@ impl Text {
         let is_given = param.direction == Direction::InOut;
         let new = if is_given { "given" } else { "new" };
         self.before += &format!("let mut v_{name} = HandleOut::<{handle}>::{new}({name});\n");
-        self.behind += &if is_given {
-            format!("v_{name}.hand_over();\n")
-        } else {
-            format!("if code == MPI_SUCCESS {{ v_{name}.hand_over(); }}\n")
-        };
+        self.behind += &format!("v_{name}.hand_over();\n");
         format!("v_{name}.pointer()")
     }
 
@@ -197,13 +199,17 @@ impl Text {
             );
         }
         if param.direction == Direction::Out {
-            self.before += &format!("let mut v_{name} = Array::new({length}, array::unset::<{handle}>());\n");
+            self.before += &format!(
+                "let Some(mut v_{name}) = Array::new({length}, array::unset::<{handle}>()) else {{ return no_memory(NAME) }};\n"
+            );
             self.behind +=
                 &format!("if code == MPI_SUCCESS {{ array::hand_over_set(&mut v_{name}, {name}); }}\n");
         } else {
-            self.before += &format!("let mut v_{name} = Array::of({name}, {length}, {handle}::of_number);\n");
+            self.before += &format!(
+                "let Some(mut v_{name}) = Array::of({name}, {length}, {handle}::of_number) else {{ return no_memory(NAME) }};\n"
+            );
             if param.direction == Direction::InOut {
-                self.behind += &format!("array::hand_over(&mut v_{name}, {name}, {handle}::number);\n");
+                self.behind += &format!("array::hand_over(&mut v_{name}, {name});\n");
             }
         }
         format!("v_{name}.pointer({name}.cast())")
@@ -215,7 +221,9 @@ impl Text {
             (param.kind == ParamKind::Object("MPI_Request")).then(|| length(function, param))
         });
         let requests = requests.expect("statuses belong to requests");
-        self.before += &format!("let mut v_{name} = array::statuses({name}, {requests});\n");
+        self.before += &format!(
+            "let Some(mut v_{name}) = array::statuses({name}, {requests}) else {{ return no_memory(NAME) }};\n"
+        );
         self.behind += &format!("array::hand_over_statuses(&mut v_{name}, {name});\n");
         format!("v_{name}.pointer_or_null()")
     }

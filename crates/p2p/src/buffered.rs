@@ -135,6 +135,10 @@ impl Drop for Staged {
     }
 }
 
+/// What a message takes of an attached buffer beside its data: what programs of MPICH's ABI, where
+/// `MPI_BSEND_OVERHEAD` is the least, make room for.
+const OVERHEAD: usize = 96;
+
 /// Copies the data of a buffered send; returns the copy as a buffer and what keeps it.
 ///
 /// # Errors
@@ -146,7 +150,7 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
     let attached = attached.ok_or_else(|| {
         Error::new(mpi::MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach first")
     })?;
-    let share = buffer.len() + mpi::MPI_BSEND_OVERHEAD as usize;
+    let share = buffer.len() + OVERHEAD;
     while attached.reserve(share).is_err() {
         // Data that the peers have received frees its room as soon as a thread of this process polls: this
         // one, or another one in between.
@@ -167,7 +171,7 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
 #[cold]
 fn no_room(attached: &Attached, share: usize, pending: usize) -> Error {
     let message = format!(
-        "the attached buffer of {} bytes has no room for {share} more (MPI_BSEND_OVERHEAD included): {pending} are pending",
+        "the attached buffer of {} bytes has no room for {share} more (with {OVERHEAD} of overhead): {pending} are pending",
         attached.size.unwrap_or(usize::MAX)
     );
     Error::new(mpi::MPI_ERR_BUFFER, message)

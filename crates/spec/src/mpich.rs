@@ -83,13 +83,9 @@ const CONSTANTS: [(&str, usize); 3] = [
     ("MPI_WEIGHTS_EMPTY", constants::MPI_WEIGHTS_EMPTY),
     ("MPI_T_PVAR_ALL_HANDLES", constants::MPI_T_PVAR_ALL_HANDLES),
 ];
-/// Pointers to statuses for Fortran.
-const STATUSES_OF_FORTRAN: [(&str, &str); 4] = [
-    ("MPI_F_STATUS_IGNORE", "heddle_f_status"),
-    ("MPI_F_STATUSES_IGNORE", "heddle_f_status"),
-    ("MPI_F08_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ"),
-    ("MPI_F08_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"),
-];
+/// Pointers that stand for no status in Fortran: the value that C's have.
+const NO_STATUSES: [&str; 4] =
+    ["MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F08_STATUSES_IGNORE"];
 
 /// The library `libmpi.so.12` in assembly language: under each name a jump to the entry in Heddle's library.
 pub fn stubs(functions: &Functions) -> String {
@@ -109,16 +105,15 @@ pub fn stubs(functions: &Functions) -> String {
     }
     stub(&["MPIR_Dup_fn".into()], "heddle_mpich_Dup_fn");
     out += "    .section .data.rel.ro, \"aw\"\n    .p2align 3\n";
-    let constants = CONSTANTS.iter().map(|(name, value)| (*name, value.to_string()));
-    let statuses = STATUSES_OF_FORTRAN.iter().map(|(name, object)| (*name, (*object).to_owned()));
-    for (name, value) in constants.chain(statuses) {
+    let no_statuses = NO_STATUSES.into_iter().map(|name| (name, 1));
+    for (name, value) in CONSTANTS.into_iter().chain(no_statuses) {
         _ = writeln!(
             out,
             "    .globl {name}\n    .type {name}, %object\n    .size {name}, 8\n{name}: .quad {value}"
         );
     }
     out += "    .bss\n    .p2align 3\n";
-    for name in ["heddle_f_status", "MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"] {
+    for name in ["MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"] {
         _ = writeln!(
             out,
             "    .globl {name}\n    .type {name}, %object\n    .size {name}, 24\n{name}: .zero 24"

@@ -1,7 +1,7 @@
 //! Arrays whose elements differ between the ABIs. Up to a length they lie on the stack, so that waiting for a
 //! few requests allocates nothing.
 
-use super::handle::Foreign;
+use super::handle::{Foreign, UNSET};
 use super::status::{self, Status};
 use heddle_spec::Status as Ours;
 use std::ffi::c_int;
@@ -20,14 +20,15 @@ pub(super) struct Array<T> {
 }
 
 impl<T: Copy> Array<T> {
-    /// An array of one value. It is empty if `len` is negative, of which the call complains.
+    /// An array of one value; `None` if there is no memory. It is empty if `len` is negative, of which the call
+    /// complains.
     #[inline(always)]
-    pub(super) fn new(len: impl Into<i64>, value: T) -> Array<T> {
+    pub(super) fn new(len: impl Into<i64>, value: T) -> Option<Array<T>> {
         Array::filled(len.into(), true, |_| value)
     }
 
     #[inline(always)]
-    fn filled(len: i64, is_there: bool, element: impl Fn(usize) -> T) -> Array<T> {
+    fn filled(len: i64, is_there: bool, element: impl Fn(usize) -> T) -> Option<Array<T>> {
         let len = if is_there { usize::try_from(len).unwrap_or(0) } else { 0 };
         let (mut short, mut long) = ([MaybeUninit::uninit(); SHORT], Vec::new());
         if len <= SHORT {
@@ -35,9 +36,10 @@ impl<T: Copy> Array<T> {
                 place.write(element(index));
             }
         } else {
+            long.try_reserve(len).ok()?;
             long.extend((0..len).map(element));
         }
-        Array { short, long, len, is_there }
+        Some(Array { short, long, len, is_there })
     }
 
     /// The elements of the program's array, converted. Without an address there are none.
@@ -45,7 +47,11 @@ impl<T: Copy> Array<T> {
     /// # Safety
     /// The address is null, or the array there has `len` elements.
     #[inline(always)]
-    pub(super) unsafe fn of(at: *const c_int, len: impl Into<i64>, convert: impl Fn(c_int) -> T) -> Array<T> {
+    pub(super) unsafe fn of(
+        at: *const c_int,
+        len: impl Into<i64>,
+        convert: impl Fn(c_int) -> T,
+    ) -> Option<Array<T>> {
         // SAFETY: the caller's promise.
         Array::filled(len.into(), !at.is_null(), |index| convert(unsafe { *at.add(index) }))
     }
@@ -80,21 +86,22 @@ pub(super) unsafe fn length_at(at: *const c_int) -> c_int {
     if at.is_null() { 0 } else { unsafe { *at } }
 }
 
-/// Converts each element into the program's array.
+/// Hands over handles that a call has read and set. One that named nothing stays.
 ///
 /// # Safety
 /// The address is null, or the array there is as long.
-pub(super) unsafe fn hand_over<T: Copy>(array: &mut Array<T>, to: *mut c_int, convert: impl Fn(T) -> c_int) {
-    for (index, &element) in array.elements().iter().enumerate() {
-        // SAFETY: the caller's promise; without an address there are no elements.
-        let place = unsafe { &mut *to.add(index) };
-        *place = convert(element);
+pub(super) unsafe fn hand_over<H: Foreign>(array: &mut Array<H>, to: *mut c_int) {
+    for (index, element) in array.elements().iter().enumerate() {
+        if element.word() != 0 {
+            // SAFETY: the caller's promise; without an address there are no elements.
+            unsafe { *to.add(index) = element.number() };
+        }
     }
 }
 
-/// A handle that no call returns.
+/// A handle that no call has set.
 pub(super) fn unset<H: Foreign>() -> H {
-    H::of_word(usize::MAX)
+    H::of_word(UNSET)
 }
 
 /// Hands over the handles that a call has set.
@@ -103,7 +110,7 @@ pub(super) fn unset<H: Foreign>() -> H {
 /// As for [`hand_over`].
 pub(super) unsafe fn hand_over_set<H: Foreign>(array: &mut Array<H>, to: *mut c_int) {
     for (index, element) in array.elements().iter().enumerate() {
-        if element.word() != usize::MAX && !to.is_null() {
+        if element.word() != UNSET && !to.is_null() {
             // SAFETY: the caller's promise.
             unsafe { *to.add(index) = element.number() };
         }
@@ -124,7 +131,7 @@ pub(super) unsafe fn change(at: *mut c_int, len: impl Into<i64>, convert: impl F
 }
 
 /// Statuses that a call may set, if the program wants them.
-pub(super) fn statuses(theirs: *const Status, len: c_int) -> Array<Ours> {
+pub(super) fn statuses(theirs: *const Status, len: c_int) -> Option<Array<Ours>> {
     Array::filled(len.into(), !status::is_ignored(theirs), |_| status::NONE)
 }
 

@@ -110,18 +110,22 @@ fn datatype(number: c_int) -> usize {
     if known == number { usize::from(word) } else { constants::word_of_PAIRS(number) }
 }
 
+/// The word of a handle that no call sets.
+pub(super) const UNSET: usize = usize::MAX;
+
 /// A handle that a call sets, or reads and sets.
 pub(super) struct HandleOut<H> {
     at: *mut c_int,
+    before: usize,
     word: usize,
     kind: PhantomData<H>,
 }
 
 impl<H: Foreign> HandleOut<H> {
-    /// For a call that sets the handle.
+    /// For a call that may set the handle.
     #[inline(always)]
     pub(super) fn new(at: *mut c_int) -> HandleOut<H> {
-        HandleOut { at, word: 0, kind: PhantomData }
+        HandleOut { at, before: UNSET, word: UNSET, kind: PhantomData }
     }
 
     /// For a call that reads it first.
@@ -132,7 +136,7 @@ impl<H: Foreign> HandleOut<H> {
     pub(super) unsafe fn given(at: *mut c_int) -> HandleOut<H> {
         // SAFETY: the caller's promise.
         let word = if at.is_null() { 0 } else { H::of_number(unsafe { *at }).word() };
-        HandleOut { at, word, kind: PhantomData }
+        HandleOut { at, before: word, word, kind: PhantomData }
     }
 
     /// The address for the call.
@@ -141,13 +145,13 @@ impl<H: Foreign> HandleOut<H> {
         if self.at.is_null() { std::ptr::null_mut() } else { (&raw mut self.word).cast() }
     }
 
-    /// Hands over what the call has set.
+    /// Hands over what the call has set: otherwise the variable stays, whatever it holds.
     ///
     /// # Safety
     /// The address is null or that of a variable of the program's.
     #[inline(always)]
     pub(super) unsafe fn hand_over(&self) {
-        if !self.at.is_null() {
+        if !self.at.is_null() && self.word != self.before {
             // SAFETY: the caller's promise.
             unsafe { *self.at = number(self.word) };
         }

@@ -26,8 +26,21 @@ mod handle;
 mod number_of;
 mod status;
 
+use crate::entry::failed;
+use crate::error::{Error, ErrorObject};
+use heddle_spec::constants::MPI_ERR_NO_MEM;
+use std::ffi::c_int;
+
 #[cfg(target_endian = "big")]
 compile_error!("a handle that a program's function reads through a pointer is the lower half of a word");
+
+/// There is no memory for a converted array.
+#[cold]
+fn no_memory(name: &'static str) -> c_int {
+    let error =
+        Error::new(MPI_ERR_NO_MEM, "there is no memory for a copy of an array of handles or statuses");
+    constant::their_error(failed(name, ErrorObject::Default, error))
+}
 
 /// The constants of the ABI: their values, and the ways between these and the standard's.
 #[allow(non_snake_case, clippy::match_same_arms, clippy::identity_op, clippy::bad_bit_mask, dead_code)]
@@ -48,7 +61,7 @@ mod entries {
     use super::array::{self, Array};
     use super::handle::{self, Foreign, HandleOut};
     use super::status::{Status, StatusOut};
-    use super::{after, constant, constants, number_of};
+    use super::{after, constant, constants, no_memory, number_of};
     use heddle_spec::constants::{MPI_IN_PLACE, MPI_SUCCESS};
     use heddle_spec::handle::*;
     use std::ffi::{c_char, c_int, c_void};
