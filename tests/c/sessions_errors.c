@@ -1,6 +1,7 @@
 // Errors of functions of sessions: their classes, and the error handler that is called.
 // levels: none
 // ranks: 1-2
+// abi: standard a handle that was freed may name the next object in its place
 #include "sessions.h"
 
 static struct {

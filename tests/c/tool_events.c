@@ -2,6 +2,7 @@
 // without a callback that is safe enough are dropped and counted; registrations end.
 // ranks: 1-2
 // heddle: only
+// abi: standard callbacks of events get the standard's values of MPI_T_cb_safety
 #include "threads.h"
 #include <unistd.h>
 

@@ -132,7 +132,7 @@ static void arguments_of_epochs(void) {
     CHECK_CLASS(MPI_Win_lock_all(1 << 29, win), MPI_ERR_ASSERT);
     CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED + MPI_LOCK_EXCLUSIVE + 1000, 0, 0, win), MPI_ERR_LOCKTYPE);
     CHECK_CLASS(MPI_Win_lock(0, 0, 0, win), MPI_ERR_LOCKTYPE);
-    int bad_ranks[] = {-1, check_size, INT_MAX, INT_MIN, MPI_ANY_SOURCE, MPI_ROOT};
+    int bad_ranks[] = {-77, check_size, INT_MAX, INT_MIN, MPI_ANY_SOURCE, MPI_ROOT};
     for (size_t i = 0; i < sizeof bad_ranks / sizeof *bad_ranks; i++) {
         CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, bad_ranks[i], 0, win), MPI_ERR_RANK);
         CHECK_CLASS(MPI_Win_unlock(bad_ranks[i], win), MPI_ERR_RANK);
@@ -171,7 +171,7 @@ static void arguments_of_operations(void) {
     MPI_Op user;
     CHECK_OK(MPI_Op_create(user_sum, 1, &user));
     CHECK_OK(MPI_Win_lock_all(0, win));
-    int bad_ranks[] = {-1, check_size, INT_MAX, INT_MIN};
+    int bad_ranks[] = {-77, check_size, INT_MAX, INT_MIN};
     for (size_t i = 0; i < sizeof bad_ranks / sizeof *bad_ranks; i++) {
         int bad = bad_ranks[i];
         CHECK_CLASS(PUT(origin, 1, MPI_LONG, bad, 0, 1, MPI_LONG), MPI_ERR_RANK);

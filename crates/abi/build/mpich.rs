@@ -1,20 +1,20 @@
-//! Rust text of the entries of programs that were compiled for MPICH's ABI: each converts its arguments, calls
-//! the entry point of the standard's ABI, and converts what comes back.
+//! Rust text of the entries of programs that were compiled for MPICH's ABI: each converts its arguments,
+//! calls the entry point of the standard's ABI, and converts what comes back.
 
 use super::parameter;
 use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
-use heddle_spec::mpich::{Entry, entry_of};
+use heddle_spec::mpich::{EntryOrigin, origin_of_entry};
 
 /// The entries of all functions but those of `src/mpich/hand_written.rs`.
 pub(crate) fn mpich_entries(functions: &Functions) -> String {
     let mut out = String::new();
     for function in functions.all() {
         for (name, large) in function.forms() {
-            out += &match entry_of(function) {
-                Entry::HandWritten => continue,
-                Entry::Same => same(&name, function),
-                Entry::Made => made(&name, function, large),
+            out += &match origin_of_entry(function) {
+                EntryOrigin::HandWritten => continue,
+                EntryOrigin::Same => same(&name, function),
+                EntryOrigin::Made => made(&name, function, large),
             };
         }
     }
@@ -99,13 +99,13 @@ impl Text {
             (ParamKind::Object(kind), ..) => self.handles(function, param, &handle_type(kind)),
             (ParamKind::Status, 0, Direction::In) => {
                 self.before += &format!(
-                    "let v_{name} = StatusOut::given({name}.cast_mut());\nlet mut v_{name} = v_{name};\n"
+                    "let v_{name} = ConvertedStatus::given({name}.cast_mut());\nlet mut v_{name} = v_{name};\n"
                 );
                 format!("v_{name}.pointer()")
             }
             (ParamKind::Status, 0, direction) => {
                 let new = if direction == Direction::Out { "new" } else { "given" };
-                self.before += &format!("let mut v_{name} = StatusOut::{new}({name});\n");
+                self.before += &format!("let mut v_{name} = ConvertedStatus::{new}({name});\n");
                 self.behind += &format!("v_{name}.hand_over();\n");
                 format!("v_{name}.pointer()")
             }

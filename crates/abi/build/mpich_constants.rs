@@ -1,7 +1,7 @@
 //! Rust text of the constants of MPICH's ABI, and of the ways between them and the standard's.
 
 use heddle_spec::constant::ConstantKind;
-use heddle_spec::foreign::{Pair, PairedSection};
+use heddle_spec::foreign::{ConstantPair, PairedSection};
 use std::fmt::Write;
 
 /// Groups whose members are bits.
@@ -28,7 +28,7 @@ pub(crate) fn mpich_constants(sections: &[PairedSection]) -> String {
             ConstantKind::Int if BITS.contains(&group.as_str()) => out += &bits(group, pairs),
             ConstantKind::Int | ConstantKind::Enum(_) => {
                 // Tools' classes are among the others.
-                let pairs: Vec<Pair> = match group.as_str() {
+                let pairs: Vec<ConstantPair> = match group.as_str() {
                     "ERROR_CLASSES" => sections
                         .iter()
                         .filter(|s| s.group.ends_with(group))
@@ -45,7 +45,7 @@ pub(crate) fn mpich_constants(sections: &[PairedSection]) -> String {
                 if group == "T_ERROR_CLASSES" {
                     continue;
                 }
-                for Pair { name, theirs, .. } in &pairs {
+                for ConstantPair { name, theirs, .. } in &pairs {
                     _ = writeln!(out, "pub(crate) const {name}: c_int = {theirs};");
                 }
             }
@@ -56,7 +56,7 @@ pub(crate) fn mpich_constants(sections: &[PairedSection]) -> String {
 }
 
 /// A match of numbers with the words of predefined handles.
-fn predefined(group: &str, pairs: &[Pair]) -> String {
+fn predefined(group: &str, pairs: &[ConstantPair]) -> String {
     let mut arms = String::new();
     for pair in pairs {
         _ = write!(arms, "{} => {}, ", pair.theirs as u32 as i32, pair.ours);
@@ -67,13 +67,13 @@ fn predefined(group: &str, pairs: &[Pair]) -> String {
 }
 
 /// The basic datatypes by their low bits, and a match for the others, which are pairs.
-fn datatypes(pairs: &[Pair]) -> String {
-    let basic = |pair: &&Pair| pair.theirs >> 24 == 0x4c;
+fn datatypes(pairs: &[ConstantPair]) -> String {
+    let basic = |pair: &&ConstantPair| pair.theirs >> 24 == 0x4c;
     let mut table = vec![(0, 0); BASIC as usize + 1];
     for pair in pairs.iter().filter(basic) {
         table[(pair.theirs & BASIC) as usize] = (pair.theirs as i32, pair.ours);
     }
-    let others: Vec<Pair> = pairs.iter().filter(|pair| !basic(pair)).cloned().collect();
+    let others: Vec<ConstantPair> = pairs.iter().filter(|pair| !basic(pair)).cloned().collect();
     format!(
         "pub(crate) static BASIC: [(c_int, u16); {}] = {table:?};\n{}",
         table.len(),
@@ -90,7 +90,7 @@ fn one_of(name: &str, values: impl Iterator<Item = (i64, i64)>) -> String {
     format!("pub(crate) fn {name}(value: c_int) -> c_int {{ match value {{ {arms}{taken}_ => value }} }}\n")
 }
 
-fn bits(group: &str, pairs: &[Pair]) -> String {
+fn bits(group: &str, pairs: &[ConstantPair]) -> String {
     let mut out = String::new();
     for (name, of) in [("to", false), ("from", true)] {
         let (mut known, mut sum) = (0, String::new());

@@ -259,11 +259,11 @@ mod tests {
     /// Stable Rust cannot define a C-variadic function; arguments after the first two are not read.
     unsafe extern "C" fn ignore(_object: *mut usize, _code: *mut c_int) {}
 
-    fn handler() -> HandlerFunction {
+    fn handler() -> ProgramFunction<HandlerFunction> {
         // SAFETY: the test never calls it.
-        unsafe {
+        ProgramFunction::new(unsafe {
             std::mem::transmute::<unsafe extern "C" fn(*mut usize, *mut c_int), HandlerFunction>(ignore)
-        }
+        })
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | `front` | the process that the user started, and the terminal; the launcher is its child |
 //! | `start` | from a command line to running ranks |
 //! | `rank` | one rank's process: start, signals, end |
+//! | `compat` | where ranks of other ABIs find their library |
 //! | `supervisor` | the event loop; the phases of a job |
 //! | `verdict` | whether a rank's end is a failure, and how to say so |
 //! | `leftovers` | what ranks have left running |

@@ -4,7 +4,7 @@ use crate::constant::{self, ConstantKind, ConstantSection};
 
 /// A constant of the standard with its values in the standard's ABI and in another library's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
+pub struct ConstantPair {
     /// Its name.
     pub name: String,
     /// The value in the standard's ABI.
@@ -21,7 +21,7 @@ pub struct PairedSection {
     /// The kind of its members.
     pub kind: ConstantKind,
     /// The members, without second names.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ConstantPair>,
 }
 
 /// The constants that the standard's ABI and that of MPICH have.
@@ -43,7 +43,7 @@ fn pair(ours: &[ConstantSection], theirs: &ConstantSection) -> Result<PairedSect
     let pairs = theirs.constants.iter().filter(|constant| !constant.alias).map(|constant| {
         let found = section.constants.iter().find(|ours| ours.name == constant.name);
         let found = found.ok_or_else(|| format!("mpich.table: {} is not in {group}", constant.name))?;
-        Ok(Pair { name: constant.name.clone(), ours: found.value, theirs: constant.value })
+        Ok(ConstantPair { name: constant.name.clone(), ours: found.value, theirs: constant.value })
     });
     let pairs = pairs.collect::<Result<_, String>>()?;
     Ok(PairedSection { group: group.clone(), kind: theirs.kind.clone(), pairs })
@@ -57,7 +57,7 @@ mod tests {
     fn names_lead_from_one_abi_to_the_other() {
         let sections = mpich().expect("the tables agree");
         let pair = |name: &str| sections.iter().flat_map(|section| &section.pairs).find(|p| p.name == name);
-        let expected = Pair { name: "MPI_ANY_SOURCE".into(), ours: -1, theirs: -2 };
+        let expected = ConstantPair { name: "MPI_ANY_SOURCE".into(), ours: -1, theirs: -2 };
         assert_eq!(pair("MPI_ANY_SOURCE"), Some(&expected));
         assert_eq!(pair("MPI_COMM_WORLD").map(|pair| pair.theirs), Some(0x4400_0000));
         assert_eq!(pair("MPI_LONG_LONG_INT"), None, "a second name");

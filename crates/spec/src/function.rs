@@ -103,7 +103,8 @@ pub enum ParamKind {
     Rank,
     /// A tag.
     Tag,
-    /// A constant of this group of `constants.table`, or bits of it. An error may be one of the program's, too.
+    /// A constant of this group of `constants.table`, or bits of it. An error may be one that the program
+    /// added.
     Constant(&'static str),
     /// A truth value.
     Logical,

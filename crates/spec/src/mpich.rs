@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Where an entry comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryOrigin {
     /// Made from the table.
     Made,
     /// Handles are numbers there as well, so the conversion changes nothing.
@@ -17,7 +17,7 @@ pub enum Entry {
 }
 
 /// Where the entry of a function comes from.
-pub fn entry_of(function: &Function) -> Entry {
+pub fn origin_of_entry(function: &Function) -> EntryOrigin {
     // Datareps and events: their functions are called with what is the same in both ABIs.
     const CALLED_ALIKE: [&str; 4] = [
         "Register_datarep",
@@ -29,11 +29,11 @@ pub fn entry_of(function: &Function) -> Entry {
     let is_callback = |kind: &ParamKind| matches!(kind, ParamKind::Callback(..));
     let takes_callbacks = function.params.iter().any(|param| is_callback(&param.kind));
     if name == "Get_processor_name" || takes_callbacks && !CALLED_ALIKE.contains(&name) {
-        Entry::HandWritten
+        EntryOrigin::HandWritten
     } else if (name.ends_with("_toint") || name.ends_with("_fromint")) && !name.starts_with("File") {
-        Entry::Same
+        EntryOrigin::Same
     } else {
-        Entry::Made
+        EntryOrigin::Made
     }
 }
 

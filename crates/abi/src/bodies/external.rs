@@ -55,9 +55,10 @@ impl Functions {
 
     fn release(&mut self) -> Result<()> {
         match self.free.take() {
-            // SAFETY: the program registered this function for calls of this form.
             Some(free) => {
-                returned((free.abi().error_of)(free.call(|free| unsafe { free(self.state) })), "free")
+                // SAFETY: the program registered this function for calls of this form.
+                let code = free.call(|free| unsafe { free(self.state) });
+                returned((free.abi().error_of)(code), "free")
             }
             None => Ok(()),
         }

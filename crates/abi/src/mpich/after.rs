@@ -3,19 +3,39 @@
 use super::constant;
 use super::constants as theirs;
 use super::handle::Foreign;
+use crate::argument::ListOut;
+use crate::entry::running;
+use heddle_comm::datatype;
+use heddle_datatype::Combiner;
 use heddle_platform::atomic::{AtomicI32, Ordering};
 use heddle_spec::constants as ours;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-/// The address of an attribute's value, if there is one.
+/// A program's variable in which the address of an attribute's value was stored, and the number there, which
+/// such a value points to.
 ///
 /// # Safety
-/// As for [`comm_attribute`].
-unsafe fn value_of(code: c_int, value: *mut c_void, flag: *const c_int) -> Option<*mut *const c_int> {
-    // SAFETY: the call has succeeded, and so stored both.
-    (code == ours::MPI_SUCCESS && unsafe { *flag } != 0).then_some(value.cast())
+/// The arguments are those of `MPI_Comm_get_attr` or its like for an attribute that is a number; the call has
+/// returned `code`.
+unsafe fn number_of<'a>(
+    code: c_int,
+    value: *mut c_void,
+    flag: *const c_int,
+) -> Option<(&'a mut *const c_int, c_int)> {
+    if code != ours::MPI_SUCCESS {
+        return None;
+    }
+    // SAFETY: the call has succeeded, and so stored whether there is a value.
+    if unsafe { *flag } == 0 {
+        return None;
+    }
+    // SAFETY: it has stored the value's address here.
+    let at = unsafe { &mut *value.cast::<*const c_int>() };
+    // SAFETY: the value is the address of a number.
+    let number = unsafe { **at };
+    Some((at, number))
 }
 
 /// The value of a communicator's attribute.
@@ -29,21 +49,17 @@ pub(super) unsafe fn comm_attribute(code: c_int, keyval: c_int, value: *mut c_vo
     if !matches!(keyval, theirs::MPI_HOST | theirs::MPI_IO | theirs::MPI_LASTUSEDCODE) {
         return;
     }
-    // SAFETY: the caller's promise.
-    let Some(at) = (unsafe { value_of(code, value, flag) }) else { return };
-    // SAFETY: the values of these attributes are addresses of integers.
-    let number = unsafe { **at };
-    let to: *const c_int = match (keyval, number) {
+    // SAFETY: the caller's promise; these attributes are numbers.
+    let Some((at, number)) = (unsafe { number_of(code, value, flag) }) else { return };
+    match (keyval, number) {
         (theirs::MPI_LASTUSEDCODE, code) => {
             LAST.store(constant::their_error(code), Ordering::Relaxed);
-            LAST.as_ptr()
+            *at = LAST.as_ptr();
         }
-        (_, ours::MPI_PROC_NULL) => &raw const PROC_NULL,
-        (_, ours::MPI_ANY_SOURCE) => &raw const ANY_SOURCE,
-        _ => return,
-    };
-    // SAFETY: the variable of the program in which the call has stored the address.
-    unsafe { *at = to };
+        (_, ours::MPI_PROC_NULL) => *at = &raw const PROC_NULL,
+        (_, ours::MPI_ANY_SOURCE) => *at = &raw const ANY_SOURCE,
+        _ => {}
+    }
 }
 
 /// The value of a window's attribute.
@@ -57,13 +73,10 @@ pub(super) unsafe fn win_attribute(code: c_int, keyval: c_int, value: *mut c_voi
         theirs::MPI_WIN_MODEL => theirs::from_WIN_MODELS,
         _ => return,
     };
-    // SAFETY: the caller's promise.
-    let Some(at) = (unsafe { value_of(code, value, flag) }) else { return };
-    // SAFETY: the values of these attributes are addresses of integers.
-    let number = convert(unsafe { **at });
-    if let Some(number) = NUMBERS.get(number as usize) {
-        // SAFETY: the variable of the program in which the call has stored the address.
-        unsafe { *at = ptr::from_ref(number) };
+    // SAFETY: the caller's promise; these attributes are numbers.
+    let Some((at, number)) = (unsafe { number_of(code, value, flag) }) else { return };
+    if let Some(number) = NUMBERS.get(convert(number) as usize) {
+        *at = ptr::from_ref(number);
     }
 }
 
@@ -73,40 +86,37 @@ pub(super) unsafe fn win_attribute(code: c_int, keyval: c_int, value: *mut c_voi
 /// The arguments are those of `MPI_Type_get_contents`, or of its form with large counts, which has returned
 /// `code`.
 pub(super) unsafe fn contents(code: c_int, large: bool, datatype: c_int, integers: *mut c_int) {
-    if code != ours::MPI_SUCCESS {
-        return;
+    // SAFETY: the caller's promise.
+    let integers = unsafe { ListOut::new(integers) };
+    if code == ours::MPI_SUCCESS {
+        // The call has succeeded, so this cannot fail.
+        let _ = running(|| {
+            let datatype = datatype::from_handle(DatatypeHandle::of_number(datatype).0)?;
+            let contents = datatype.contents();
+            convert_contents(contents.combiner, large, integers.slice(contents.integers.len())?);
+            Ok(())
+        });
     }
-    let mut numbers = [0; 4];
-    let [integers_there, addresses, types, combiner] = &mut numbers;
-    let datatype = DatatypeHandle::of_number(datatype);
-    // SAFETY: variables of ours.
-    let told = unsafe {
-        crate::entry_points::MPI_Type_get_envelope(datatype, integers_there, addresses, types, combiner)
-    };
-    if told != ours::MPI_SUCCESS && !large {
-        return;
-    }
-    // SAFETY: the call has stored the integers of this combiner; the first or third says how many dimensions
-    // there are.
-    unsafe {
-        match *combiner {
-            ours::MPI_COMBINER_SUBARRAY => {
-                let lists = if large { 0 } else { 3 };
-                let order = integers.add(1 + lists * *integers as usize);
+}
+
+fn convert_contents(combiner: Combiner, large: bool, integers: &mut [c_int]) {
+    match combiner {
+        Combiner::Subarray => {
+            if let Some(order) = integers.last_mut() {
                 *order = theirs::from_ORDERS(*order);
             }
-            ours::MPI_COMBINER_DARRAY => {
-                let dimensions = *integers.add(2) as usize;
-                let distributions = integers.add(3 + if large { 0 } else { dimensions });
-                for index in 0..2 * dimensions {
-                    let place = distributions.add(index);
-                    *place = theirs::from_DISTRIBUTIONS(*place);
-                }
-                let order = distributions.add(3 * dimensions);
-                *order = theirs::from_ORDERS(*order);
-            }
-            _ => {}
         }
+        Combiner::Darray => {
+            let dimensions = integers[2] as usize;
+            let begin = if large { 3 } else { 3 + dimensions };
+            for place in &mut integers[begin..begin + 2 * dimensions] {
+                *place = theirs::from_DISTRIBUTIONS(*place);
+            }
+            if let Some(order) = integers.last_mut() {
+                *order = theirs::from_ORDERS(*order);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -117,11 +127,12 @@ pub(super) unsafe fn contents(code: c_int, large: bool, datatype: c_int, integer
 pub(super) unsafe fn library_version(code: c_int, version: *mut c_char, length: *mut c_int) {
     const SAYS: &[u8] = b", as libmpi.so.12 (MPICH's ABI)\0";
     if code == ours::MPI_SUCCESS {
-        // SAFETY: the call has stored both; the program's text has 8,192 bytes.
-        unsafe {
-            version.add(*length as usize).copy_from(SAYS.as_ptr().cast(), SAYS.len());
-            *length += SAYS.len() as c_int - 1;
-        }
+        // SAFETY: the call has stored the length.
+        let length = unsafe { &mut *length };
+        let end = version.wrapping_add(*length as usize);
+        // SAFETY: the program's text has 8,192 bytes, and the version a hundred.
+        unsafe { end.copy_from(SAYS.as_ptr().cast(), SAYS.len()) };
+        *length += SAYS.len() as c_int - 1;
     }
 }
 
@@ -143,13 +154,13 @@ pub(super) unsafe fn abi_version(code: c_int, major: *mut c_int, minor: *mut c_i
 /// # Safety
 /// The arguments are those of `MPI_Buffer_detach` or its like, which has returned `code`.
 pub(super) unsafe fn detached(code: c_int, buffer: *mut c_void) {
-    let buffer = buffer.cast::<usize>();
-    if code == ours::MPI_SUCCESS && !buffer.is_null() {
-        // SAFETY: the call has stored an address there.
-        unsafe {
-            if *buffer == ours::MPI_BUFFER_AUTOMATIC {
-                *buffer = ours::MPI_BUFFER_AUTOMATIC.wrapping_neg();
-            }
-        }
+    if code != ours::MPI_SUCCESS {
+        return;
+    }
+    // SAFETY: the call has stored an address there.
+    if let Some(address) = unsafe { buffer.cast::<usize>().as_mut() }
+        && *address == ours::MPI_BUFFER_AUTOMATIC
+    {
+        *address = ours::MPI_BUFFER_AUTOMATIC.wrapping_neg();
     }
 }

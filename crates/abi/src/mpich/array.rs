@@ -20,8 +20,8 @@ pub(super) struct Array<T> {
 }
 
 impl<T: Copy> Array<T> {
-    /// An array of one value; `None` if there is no memory. It is empty if `len` is negative, of which the call
-    /// complains.
+    /// An array of one value; `None` if there is no memory. It is empty if `len` is negative, of which the
+    /// call complains.
     #[inline(always)]
     pub(super) fn new(len: impl Into<i64>, value: T) -> Option<Array<T>> {
         Array::filled(len.into(), true, |_| value)
@@ -53,7 +53,7 @@ impl<T: Copy> Array<T> {
         convert: impl Fn(c_int) -> T,
     ) -> Option<Array<T>> {
         // SAFETY: the caller's promise.
-        Array::filled(len.into(), !at.is_null(), |index| convert(unsafe { *at.add(index) }))
+        Array::filled(len.into(), !at.is_null(), |index| convert(unsafe { *at.wrapping_add(index) }))
     }
 
     pub(super) fn elements(&mut self) -> &mut [T] {
@@ -83,7 +83,7 @@ impl<T: Copy> Array<T> {
 /// The address is null or that of a number.
 pub(super) unsafe fn length_at(at: *const c_int) -> c_int {
     // SAFETY: the caller's promise.
-    if at.is_null() { 0 } else { unsafe { *at } }
+    unsafe { at.as_ref() }.copied().unwrap_or(0)
 }
 
 /// Hands over handles that a call has read and set. One that named nothing stays.
@@ -94,7 +94,7 @@ pub(super) unsafe fn hand_over<H: Foreign>(array: &mut Array<H>, to: *mut c_int)
     for (index, element) in array.elements().iter().enumerate() {
         if element.word() != 0 {
             // SAFETY: the caller's promise; without an address there are no elements.
-            unsafe { *to.add(index) = element.number() };
+            unsafe { *to.wrapping_add(index) = element.number() };
         }
     }
 }
@@ -112,7 +112,7 @@ pub(super) unsafe fn hand_over_set<H: Foreign>(array: &mut Array<H>, to: *mut c_
     for (index, element) in array.elements().iter().enumerate() {
         if element.word() != UNSET && !to.is_null() {
             // SAFETY: the caller's promise.
-            unsafe { *to.add(index) = element.number() };
+            unsafe { *to.wrapping_add(index) = element.number() };
         }
     }
 }
@@ -125,7 +125,7 @@ pub(super) unsafe fn change(at: *mut c_int, len: impl Into<i64>, convert: impl F
     let len = if at.is_null() { 0 } else { usize::try_from(len.into()).unwrap_or(0) };
     for index in 0..len {
         // SAFETY: the caller's promise.
-        let place = unsafe { &mut *at.add(index) };
+        let place = unsafe { &mut *at.wrapping_add(index) };
         *place = convert(*place);
     }
 }
@@ -142,6 +142,6 @@ pub(super) fn statuses(theirs: *const Status, len: c_int) -> Option<Array<Ours>>
 pub(super) unsafe fn hand_over_statuses(array: &mut Array<Ours>, to: *mut Status) {
     for (index, status) in array.elements().iter().enumerate() {
         // SAFETY: the caller's promise; a program that wants no statuses has none.
-        unsafe { (*to.add(index)).take(status) };
+        unsafe { (*to.wrapping_add(index)).take(status) };
     }
 }

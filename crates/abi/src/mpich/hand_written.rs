@@ -21,12 +21,12 @@ pub(super) unsafe extern "C" fn heddle_mpich_Get_processor_name(
     let code = unsafe { MPI_Get_processor_name(to, length) };
     if code == MPI_SUCCESS {
         const MOST: c_int = constants::MPI_MAX_PROCESSOR_NAME - 1;
-        // SAFETY: the call has stored a length, and the program has room for one character more.
-        unsafe {
-            *length = MOST.min(*length);
-            name.copy_from(whole.as_ptr(), *length as usize);
-            *name.add(*length as usize) = 0;
-        }
+        // SAFETY: the call has stored a length.
+        let length = unsafe { &mut *length };
+        *length = MOST.min(*length);
+        whole[*length as usize] = 0;
+        // SAFETY: the program has room for so many characters, and one more.
+        unsafe { name.copy_from(whole.as_ptr(), *length as usize + 1) };
     }
     constant::result(code)
 }
@@ -81,6 +81,6 @@ pub(super) unsafe extern "C" fn heddle_mpich_Status_copy(
         return constant::result(MPI_ERR_ARG);
     }
     // SAFETY: the caller's promise.
-    unsafe { *to = *from };
+    unsafe { to.copy_from(from, 1) };
     MPI_SUCCESS
 }

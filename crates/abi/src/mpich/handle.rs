@@ -52,7 +52,7 @@ pub(super) trait Foreign: Copy {
 pub(super) fn number(word: usize) -> c_int {
     match NUMBERS.get(word) {
         Some(&number) => number,
-        None => (MADE | (word >> 56) as u32 % 16 << INDEX_BITS | word as u32 & INDEX) as c_int,
+        None => (MADE | ((word >> 56) as u32 % 16) << INDEX_BITS | (word as u32 & INDEX)) as c_int,
     }
 }
 
@@ -135,7 +135,8 @@ impl<H: Foreign> HandleOut<H> {
     #[inline(always)]
     pub(super) unsafe fn given(at: *mut c_int) -> HandleOut<H> {
         // SAFETY: the caller's promise.
-        let word = if at.is_null() { 0 } else { H::of_number(unsafe { *at }).word() };
+        let number = unsafe { at.as_ref() };
+        let word = number.map_or(0, |number| H::of_number(*number).word());
         HandleOut { at, before: word, word, kind: PhantomData }
     }
 
@@ -168,8 +169,13 @@ impl FileOut {
     /// # Safety
     /// The address is null or that of a pointer of the program's.
     pub(super) unsafe fn given(at: *mut usize) -> FileOut {
-        // SAFETY: the caller's promise.
-        FileOut { at, file: if at.is_null() { FileHandle::NULL } else { file(unsafe { *at }) } }
+        let file = if at.is_null() {
+            FileHandle::NULL
+        } else {
+            // SAFETY: the caller's promise.
+            file(unsafe { *at })
+        };
+        FileOut { at, file }
     }
 
     /// The address for the call.

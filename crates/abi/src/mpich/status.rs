@@ -61,26 +61,30 @@ impl Status {
 }
 
 /// A status that a call sets, or reads and sets.
-pub(super) struct StatusOut {
+pub(super) struct ConvertedStatus {
     at: *mut Status,
     ours: Ours,
 }
 
-impl StatusOut {
+impl ConvertedStatus {
     /// For a call that sets the status.
     #[inline(always)]
-    pub(super) fn new(at: *mut Status) -> StatusOut {
-        StatusOut { at, ours: NONE }
+    pub(super) fn new(at: *mut Status) -> ConvertedStatus {
+        ConvertedStatus { at, ours: NONE }
     }
 
     /// For a call that reads it first, too.
     ///
     /// # Safety
     /// The address is null, `MPI_STATUS_IGNORE` or that of a status.
-    pub(super) unsafe fn given(at: *mut Status) -> StatusOut {
-        // SAFETY: the caller's promise.
-        let ours = if is_ignored(at) { NONE } else { unsafe { (*at).ours() } };
-        StatusOut { at, ours }
+    pub(super) unsafe fn given(at: *mut Status) -> ConvertedStatus {
+        let ours = if is_ignored(at) {
+            NONE
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { *at }.ours()
+        };
+        ConvertedStatus { at, ours }
     }
 
     /// The address for the call.
