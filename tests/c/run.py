@@ -232,6 +232,9 @@ def execute(run, options, left_out=None):
     environment = dict(os.environ)
     if run.model:
         environment["HEDDLE_MODEL"] = run.model
+    if options.abi and not run.ranks:
+        # Otherwise the launcher says where the library of that ABI is.
+        environment["LD_LIBRARY_PATH"] = str(pathlib.Path(options.mpiexec[0]).resolve().parent.parent / "lib" / "compat")
     environment.update((name, value) for name, value in run.program.settings(run.variant).items() if name != left_out)
     timeout = float(run.program.keys.get("timeout", options.timeout))
     began = time.monotonic()

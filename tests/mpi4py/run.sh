@@ -4,7 +4,7 @@
 #   run.sh BUILD_DIR OUT [options of run_modules.py]
 #
 # BUILD_DIR has bin/mpicc and bin/mpiexec (what `make install PREFIX=BUILD_DIR` makes); MPICC and MPIEXEC in the environment
-# replace them. OUT is a folder to work in: it is made if need be and what is already built there for the same compiler and
+# replace them. With WHEEL=mpich nothing is built: the wheel of PyPI runs by its module for MPICH's ABI. OUT is a folder to work in: it is made if need be and what is already built there for the same compiler and
 # library is used again. Needs python3 with venv, and PyPI.
 set -eu
 
@@ -67,12 +67,14 @@ fi
 
 # The module is linked to the library by name, so it is built again only for another compiler or another header.
 header=$(printf '#include <mpi.h>\n' | "$mpicc" -E - | cksum)
-stamp="$mpicc $header"
+stamp="${WHEEL:+wheel }$mpicc $header"
 if ! [ -e "$out/built-with" ] || [ "$(cat "$out/built-with")" != "$stamp" ]; then
-    echo "building mpi4py with $mpicc (its log: $out/build.log)"
     rm -f "$out/built-with"
+    [ -n "${WHEEL:-}" ] || echo "building mpi4py with $mpicc (its log: $out/build.log)"
     # README's command, with options that save time. A wheel in pip's cache may be linked to another library.
-    if ! env MPICC="$mpicc" CFLAGS="${CFLAGS:--O0 -g0}" "$python" -m pip install --no-binary mpi4py \
+    if [ -n "${WHEEL:-}" ]; then
+        "$python" -m pip install --quiet --only-binary :all: --disable-pip-version-check --no-deps --force-reinstall "mpi4py==$version"
+    elif ! env MPICC="$mpicc" CFLAGS="${CFLAGS:--O0 -g0}" "$python" -m pip install --no-binary mpi4py \
         --disable-pip-version-check --no-build-isolation --no-deps --no-cache-dir --force-reinstall \
         --verbose "mpi4py==$version" >"$out/build.log" 2>&1; then
         tail -40 "$out/build.log" >&2
@@ -82,6 +84,7 @@ if ! [ -e "$out/built-with" ] || [ "$(cat "$out/built-with")" != "$stamp" ]; the
     printf '%s' "$stamp" >"$out/built-with"
 fi
 
+[ -z "${WHEEL:-}" ] || export MPI4PY_MPIABI="$WHEEL"
 "$mpiexec" -n 1 "$python" -c 'from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])'
 exec "$python" "$here/run_modules.py" --mpiexec "$mpiexec" --python "$python" --tests "$source/test" \
     --out "$out/results" "$@"

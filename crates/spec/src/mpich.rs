@@ -132,3 +132,31 @@ fn jump(to: &str) -> String {
 fn jump(to: &str) -> String {
     format!("    adrp x16, :got:{to}\n    ldr x16, [x16, :got_lo12:{to}]\n    br x16\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_function_has_one_jump_and_its_profiling_name() {
+        let functions = Functions::parse(crate::FUNCTIONS_TABLE).expect("valid");
+        let text = stubs(&functions);
+        let labels: Vec<&str> = text.lines().filter_map(|line| line.strip_suffix(':')).collect();
+        let different: BTreeSet<&&str> = labels.iter().collect();
+        assert_eq!(different.len(), labels.len(), "a label stands twice");
+        for (name, _) in functions.all().flat_map(|function| function.forms()) {
+            assert!(different.contains(&name.as_str()), "{name} is missing");
+            assert!(different.contains(&format!("P{name}").as_str()), "P{name} is missing");
+        }
+        assert!(text.matches("heddle_mpich_Type_create_struct").count() > 1, "MPI_Type_struct leads there");
+    }
+
+    #[test]
+    fn functions_of_the_program_are_taken_by_hand() {
+        let functions = Functions::parse(crate::FUNCTIONS_TABLE).expect("valid");
+        let by_hand = |function: &&Function| origin_of_entry(function) == EntryOrigin::HandWritten;
+        let names: Vec<&str> = functions.all().filter(by_hand).map(|function| &*function.name).collect();
+        assert_eq!(names.len(), 11, "{names:?}");
+    }
+}
