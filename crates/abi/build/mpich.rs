@@ -110,7 +110,8 @@ impl Text {
                 format!("v_{name}.pointer()")
             }
             (ParamKind::Status, ..) => self.statuses(function, &name),
-            (ParamKind::Choice, _, Direction::In) => format!("constant::buffer({name})"),
+            // That asks for an address, whatever it stands for.
+            (ParamKind::Choice, ..) if function.name == "Get_address" => name,
             (ParamKind::Choice, ..) => format!("constant::buffer({name})"),
             (ParamKind::Address, _, Direction::In) => format!("constant::buffer({name})"),
             (ParamKind::Address, ..) if param.name == "buffer_addr" => {
