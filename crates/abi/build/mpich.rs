@@ -33,16 +33,43 @@ fn symbol(name: &str) -> String {
     name.replacen("MPI", "heddle_mpich", 1)
 }
 
+/// The parts of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// For the world's communicator, basic datatypes and ordinary ranks and tags, which are converted without
+    /// a call.
+    Usual,
+    /// For all.
+    Whole,
+}
+
 fn made(name: &str, function: &Function, large: bool) -> String {
-    let mut text = Text::default();
-    for param in function.params_of(large) {
-        text.add(function, param, large);
+    let text = |part| Text::new(function, large, part);
+    let usual = text(Part::Usual);
+    if !function.express || usual.exceptions.is_empty() {
+        let head = format!("#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {}", symbol(name));
+        return entry(name, function, large, (&head, ""), text(Part::Whole));
     }
-    let Text { params, before, arguments, mut behind } = text;
-    let before = before.replace("NAME", &format!("{name:?}"));
+    let other = format!("other_{}", symbol(name));
+    let names: Vec<&str> = usual.params.iter().filter_map(|param| Some(param.split_once(':')?.0)).collect();
+    let begin = format!(
+        "{}if {} {{ return {other}({}); }}\n",
+        usual.usual,
+        usual.exceptions.join(" || "),
+        names.join(", ")
+    );
+    let head = format!("#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {}", symbol(name));
+    let other = format!("#[inline(never)]\nunsafe extern \"C\" fn {other}");
+    entry(name, function, large, (&other, ""), text(Part::Whole))
+        + &entry(name, function, large, (&head, &begin), usual)
+}
+
+/// The text of a part.
+fn entry(name: &str, function: &Function, large: bool, (head, begin): (&str, &str), text: Text) -> String {
+    let Text { params, before, arguments, mut behind, .. } = text;
+    let before = format!("{begin}{before}").replace("NAME", &format!("{name:?}"));
     behind += after(function, large);
     let (params, arguments) = (params.join(", "), arguments.join(", "));
-    let symbol = symbol(name);
     let call = format!("crate::entry_points::{name}({arguments})");
     let (result, body) = match &function.returns {
         Returns::Value(ParamKind::Object("MPI_File")) => {
@@ -52,7 +79,7 @@ fn made(name: &str, function: &Function, large: bool) -> String {
         _ => ("c_int".into(), format!("{before}let code = {call};\n{behind}constant::result(code)")),
     };
     format!(
-        "#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {symbol}({params}) -> {result} {{\n\
+        "{head}({params}) -> {result} {{\n\
          // SAFETY: the program's arguments are those that the standard asks for.\nunsafe {{\n{body}\n}}\n}}\n"
     )
 }
@@ -71,16 +98,49 @@ fn after(function: &Function, large: bool) -> &'static str {
     }
 }
 
-/// The parts of an entry.
-#[derive(Default)]
+/// The pieces of an entry's text.
 struct Text {
+    part: Part,
     params: Vec<String>,
+    /// What finds out whether the arguments are usual ones, and the conditions under which they are not.
+    usual: String,
+    exceptions: Vec<String>,
     before: String,
     arguments: Vec<String>,
     behind: String,
 }
 
 impl Text {
+    fn new(function: &Function, large: bool, part: Part) -> Text {
+        let none = String::new;
+        let mut text = Text {
+            part,
+            params: Vec::new(),
+            usual: none(),
+            exceptions: Vec::new(),
+            before: none(),
+            arguments: Vec::new(),
+            behind: none(),
+        };
+        for param in function.params_of(large) {
+            text.add(function, param, large);
+        }
+        text
+    }
+
+    /// A handle that the usual part converts without a call.
+    fn usual_handle(&mut self, name: &str, handle: &str) -> String {
+        self.usual += &format!("let u_{name} = {handle}::usual({name});\n");
+        self.exceptions.push(format!("u_{name}.word() == 0"));
+        format!("u_{name}")
+    }
+
+    /// A rank or tag without a special meaning.
+    fn usual_number(&mut self, name: String) -> String {
+        self.exceptions.push(format!("{name} < 0"));
+        name
+    }
+
     fn add(&mut self, function: &Function, param: &Param, large: bool) {
         let name = format!("c_{}", param.name);
         self.params.push(format!("{name}: {}", c_type(param, large)));
@@ -92,6 +152,11 @@ impl Text {
             }
             (ParamKind::Object("MPI_File"), 0, Direction::In) => format!("handle::file({name})"),
             (ParamKind::Object("MPI_File"), ..) => self.file(param),
+            (ParamKind::Object(kind @ ("MPI_Comm" | "MPI_Datatype" | "MPI_Op")), 0, Direction::In)
+                if self.part == Part::Usual =>
+            {
+                self.usual_handle(&name, &handle_type(kind))
+            }
             (ParamKind::Object(kind), 0, Direction::In) => {
                 format!("{}::of_number({name})", handle_type(kind))
             }
@@ -117,6 +182,9 @@ impl Text {
             (ParamKind::Address, ..) if param.name == "buffer_addr" => {
                 self.behind += &format!("after::detached(code, {name});\n");
                 name
+            }
+            (ParamKind::Rank | ParamKind::Tag, 0, Direction::In) if self.part == Part::Usual => {
+                self.usual_number(name)
             }
             (ParamKind::Rank, 0, Direction::In) => format!("constant::rank({name})"),
             (ParamKind::Tag, 0, Direction::In) => format!("constant::tag({name})"),
@@ -165,7 +233,7 @@ impl Text {
         let (name, length) = (format!("c_{}", param.name), length(function, param));
         if param.direction == Direction::In {
             self.before += &format!(
-                "let Some(mut v_{name}) = Array::of({name}, {length}, {to}) else {{ return no_memory(NAME) }};\n"
+                "let mut v_{name} = Array::room();\nif !v_{name}.fill_from({name}, {length}, {to}) {{ return no_memory(NAME); }}\n"
             );
             return format!("v_{name}.pointer({name}.cast())");
         }
@@ -201,13 +269,13 @@ impl Text {
         }
         if param.direction == Direction::Out {
             self.before += &format!(
-                "let Some(mut v_{name}) = Array::new({length}, array::unset::<{handle}>()) else {{ return no_memory(NAME) }};\n"
+                "let mut v_{name} = Array::room();\nif !v_{name}.fill({length}, array::unset::<{handle}>()) {{ return no_memory(NAME); }}\n"
             );
             self.behind +=
                 &format!("if code == MPI_SUCCESS {{ array::hand_over_set(&mut v_{name}, {name}); }}\n");
         } else {
             self.before += &format!(
-                "let Some(mut v_{name}) = Array::of({name}, {length}, {handle}::of_number) else {{ return no_memory(NAME) }};\n"
+                "let mut v_{name} = Array::room();\nif !v_{name}.fill_from({name}, {length}, {handle}::of_number) {{ return no_memory(NAME); }}\n"
             );
             if param.direction == Direction::InOut {
                 self.behind += &format!("array::hand_over(&mut v_{name}, {name});\n");
@@ -223,7 +291,7 @@ impl Text {
         });
         let requests = requests.expect("statuses belong to requests");
         self.before += &format!(
-            "let Some(mut v_{name}) = array::statuses({name}, {requests}) else {{ return no_memory(NAME) }};\n"
+            "let mut v_{name} = Array::room();\nif !array::fill_statuses(&mut v_{name}, {name}, {requests}) {{ return no_memory(NAME); }}\n"
         );
         self.behind += &format!("array::hand_over_statuses(&mut v_{name}, {name});\n");
         format!("v_{name}.pointer_or_null()")

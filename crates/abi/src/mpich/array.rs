@@ -20,42 +20,52 @@ pub(super) struct Array<T> {
 }
 
 impl<T: Copy> Array<T> {
-    /// An array of one value; `None` if there is no memory. It is empty if `len` is negative, of which the
-    /// call complains.
+    /// Room for an array. It is filled where it lies, since a copy would cost more than a short array.
     #[inline(always)]
-    pub(super) fn new(len: impl Into<i64>, value: T) -> Option<Array<T>> {
-        Array::filled(len.into(), true, |_| value)
+    pub(super) fn room() -> Array<T> {
+        Array { short: [MaybeUninit::uninit(); SHORT], long: Vec::new(), len: 0, is_there: false }
+    }
+
+    /// Fills it with one value. Returns false if there is no memory. It is empty if `len` is negative, of
+    /// which the call complains.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, len: impl Into<i64>, value: T) -> bool {
+        self.fill_by(len.into(), |_| value)
     }
 
     #[inline(always)]
-    fn filled(len: i64, is_there: bool, element: impl Fn(usize) -> T) -> Option<Array<T>> {
-        let len = if is_there { usize::try_from(len).unwrap_or(0) } else { 0 };
-        let (mut short, mut long) = ([MaybeUninit::uninit(); SHORT], Vec::new());
+    fn fill_by(&mut self, len: i64, element: impl Fn(usize) -> T) -> bool {
+        let len = usize::try_from(len).unwrap_or(0);
+        self.is_there = true;
+        self.len = len;
         if len <= SHORT {
-            for (index, place) in short[..len].iter_mut().enumerate() {
+            for (index, place) in self.short[..len].iter_mut().enumerate() {
                 place.write(element(index));
             }
-        } else {
-            long.try_reserve(len).ok()?;
-            long.extend((0..len).map(element));
+            return true;
         }
-        Some(Array { short, long, len, is_there })
+        let has_room = self.long.try_reserve(len).is_ok();
+        self.long.extend((0..if has_room { len } else { 0 }).map(element));
+        has_room
     }
 
-    /// The elements of the program's array, converted. Without an address there are none.
+    /// Fills it with the elements of the program's array, converted. Without an address there are none.
+    /// Returns false if there is no memory.
     ///
     /// # Safety
     /// The address is null, or the array there has `len` elements.
     #[inline(always)]
-    pub(super) unsafe fn of(
+    pub(super) unsafe fn fill_from(
+        &mut self,
         at: *const c_int,
         len: impl Into<i64>,
         convert: impl Fn(c_int) -> T,
-    ) -> Option<Array<T>> {
+    ) -> bool {
         // SAFETY: the caller's promise.
-        Array::filled(len.into(), !at.is_null(), |index| convert(unsafe { *at.wrapping_add(index) }))
+        at.is_null() || self.fill_by(len.into(), |index| convert(unsafe { *at.wrapping_add(index) }))
     }
 
+    #[inline(always)]
     pub(super) fn elements(&mut self) -> &mut [T] {
         if self.len > SHORT {
             return &mut self.long;
@@ -130,9 +140,11 @@ pub(super) unsafe fn change(at: *mut c_int, len: impl Into<i64>, convert: impl F
     }
 }
 
-/// Statuses that a call may set, if the program wants them.
-pub(super) fn statuses(theirs: *const Status, len: c_int) -> Option<Array<Ours>> {
-    Array::filled(len.into(), !status::is_ignored(theirs), |_| status::NONE)
+/// Makes room for statuses that a call may set, if the program wants them. Returns false if there is no
+/// memory.
+#[inline(always)]
+pub(super) fn fill_statuses(array: &mut Array<Ours>, theirs: *const Status, len: c_int) -> bool {
+    status::is_ignored(theirs) || array.fill(len, status::NONE)
 }
 
 /// Hands over what a call has set.

@@ -24,6 +24,11 @@ fn special_rank(value: c_int) -> c_int {
 /// A rank that goes to the program.
 #[inline(always)]
 pub(super) fn their_rank(value: c_int) -> c_int {
+    if value >= 0 { value } else { their_special_rank(value) }
+}
+
+#[cold]
+fn their_special_rank(value: c_int) -> c_int {
     match value {
         ours::MPI_ANY_SOURCE => theirs::MPI_ANY_SOURCE,
         ours::MPI_PROC_NULL => theirs::MPI_PROC_NULL,
@@ -35,6 +40,11 @@ pub(super) fn their_rank(value: c_int) -> c_int {
 /// A tag.
 #[inline(always)]
 pub(super) fn tag(value: c_int) -> c_int {
+    if value >= 0 { value } else { special_tag(value) }
+}
+
+#[cold]
+fn special_tag(value: c_int) -> c_int {
     match value {
         theirs::MPI_ANY_TAG => ours::MPI_ANY_TAG,
         ours::MPI_ANY_TAG => c_int::MIN,

@@ -20,7 +20,7 @@ use heddle_comm::session::SESSIONS;
 use heddle_comm::{COMMS, errhandler};
 use heddle_p2p::request;
 use heddle_rma::WINS;
-use heddle_spec::constants::MPI_FILE_NULL;
+use heddle_spec::constants::{MPI_COMM_WORLD, MPI_FILE_NULL};
 use heddle_spec::handle::*;
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -35,6 +35,8 @@ const DONE: u32 = (1 << 30) - 1;
 pub(super) trait Foreign: Copy {
     /// The handle of a number.
     fn of_number(number: c_int) -> Self;
+    /// The handle of a number that is found without a call; otherwise word 0, which no handle has.
+    fn usual(number: c_int) -> Self;
     /// The handle with a word.
     fn of_word(word: usize) -> Self;
     /// The word of a handle.
@@ -64,14 +66,26 @@ fn index(number: c_int, kind: u32) -> Option<u32> {
 }
 
 macro_rules! foreign {
-    ($($handle:ident kind $kind:literal: $predefined:expr, $of_index:expr;)*) => {$(
+    ($($handle:ident kind $kind:literal: $usual:expr, $predefined:expr, $of_index:expr;)*) => {$(
         impl Foreign for $handle {
             #[inline(always)]
             fn of_number(number: c_int) -> Self {
-                match index(number, $kind) {
-                    Some(index) => $handle($of_index(index).unwrap_or(0)),
-                    None => $handle($predefined(number)),
+                #[inline(never)]
+                fn other(number: c_int) -> usize {
+                    match index(number, $kind) {
+                        Some(index) => $of_index(index).unwrap_or(0),
+                        None => $predefined(number),
+                    }
                 }
+                match Self::usual(number).0 {
+                    0 => $handle(other(number)),
+                    word => $handle(word),
+                }
+            }
+
+            #[inline(always)]
+            fn usual(number: c_int) -> Self {
+                $handle($usual(number))
             }
 
             #[inline(always)]
@@ -87,27 +101,39 @@ macro_rules! foreign {
     )*};
 }
 
-// The kinds are those of `heddle_objects::table::ObjectKind`.
+// The kinds are those of `heddle_objects::table::ObjectKind`. The first function knows the usual numbers.
 foreign! {
-    CommHandle kind 1: constants::word_of_COMMS, |index| COMMS.handle_of_index(index);
-    GroupHandle kind 2: constants::word_of_GROUPS, |index| GROUPS.handle_of_index(index);
-    DatatypeHandle kind 3: datatype, |index| DERIVED.handle_of_index(index);
-    OpHandle kind 4: constants::word_of_OPS, |index| OPS.handle_of_index(index);
-    ErrhandlerHandle kind 5: constants::word_of_ERRHANDLERS, errhandler::handle_of_index;
-    InfoHandle kind 6: constants::word_of_INFOS, |index| INFOS.handle_of_index(index);
-    MessageHandle kind 7: constants::word_of_MESSAGES, heddle_p2p::message_of_index;
-    RequestHandle kind 8: constants::word_of_REQUESTS, |index| {
+    CommHandle kind 1: world, constants::word_of_COMMS, |index| COMMS.handle_of_index(index);
+    GroupHandle kind 2: nothing, constants::word_of_GROUPS, |index| GROUPS.handle_of_index(index);
+    DatatypeHandle kind 3: basic, constants::word_of_PAIRS, |index| DERIVED.handle_of_index(index);
+    OpHandle kind 4: constants::word_of_OPS, constants::word_of_OPS, |index| OPS.handle_of_index(index);
+    ErrhandlerHandle kind 5: nothing, constants::word_of_ERRHANDLERS, errhandler::handle_of_index;
+    InfoHandle kind 6: nothing, constants::word_of_INFOS, |index| INFOS.handle_of_index(index);
+    MessageHandle kind 7: nothing, constants::word_of_MESSAGES, heddle_p2p::message_of_index;
+    RequestHandle kind 8: nothing, constants::word_of_REQUESTS, |index| {
         request::handle_of_index(if index == INDEX { DONE } else { index })
     };
-    SessionHandle kind 9: constants::word_of_SESSIONS, |index| SESSIONS.handle_of_index(index);
-    WinHandle kind 10: constants::word_of_WINS, |index| WINS.handle_of_index(index);
+    SessionHandle kind 9: nothing, constants::word_of_SESSIONS, |index| SESSIONS.handle_of_index(index);
+    WinHandle kind 10: nothing, constants::word_of_WINS, |index| WINS.handle_of_index(index);
 }
 
-/// The word of a predefined datatype.
+/// No number is usual.
 #[inline(always)]
-fn datatype(number: c_int) -> usize {
+fn nothing(_: c_int) -> usize {
+    0
+}
+
+/// The world's communicator.
+#[inline(always)]
+fn world(number: c_int) -> usize {
+    if number == constants::WORLD { MPI_COMM_WORLD } else { 0 }
+}
+
+/// The word of a basic datatype.
+#[inline(always)]
+fn basic(number: c_int) -> usize {
     let (known, word) = BASIC[number as usize % BASIC.len()];
-    if known == number { usize::from(word) } else { constants::word_of_PAIRS(number) }
+    if known == number { usize::from(word) } else { 0 }
 }
 
 /// The word of a handle that no call sets.
@@ -212,7 +238,7 @@ mod tests {
 
     #[test]
     fn predefined_handles_have_mpich_s_numbers() {
-        for (number, word) in [(0x4400_0000, mpi::MPI_COMM_WORLD), (0x0400_0000, mpi::MPI_COMM_NULL)] {
+        for (number, word) in [(0x4400_0000, MPI_COMM_WORLD), (0x0400_0000, mpi::MPI_COMM_NULL)] {
             assert_eq!(CommHandle::of_number(number), CommHandle(word));
             assert_eq!(CommHandle(word).number(), number);
         }
