@@ -21,7 +21,7 @@ put() {
     mv -f "$prefix/$2.new" "$prefix/$2"
 }
 
-mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig" "$prefix/include" "$prefix/share/heddle"
+mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig" "$prefix/lib/compat" "$prefix/include" "$prefix/share/heddle"
 for program in mpiexec heddle mpicc mpicxx mpic++; do
     if [ -f "$build/bin/$program" ]; then
         put 755 "bin/$program"
@@ -29,6 +29,8 @@ for program in mpiexec heddle mpicc mpicxx mpic++; do
 done
 put 755 lib/libmpi_abi.so.1
 ln -sfn libmpi_abi.so.1 "$prefix/lib/libmpi_abi.so"
+put 755 lib/compat/libmpi.so.12
+ln -sfn libmpi.so.12 "$prefix/lib/compat/libmpich.so.12"
 ln -sfn mpiexec "$prefix/bin/mpirun"
 for name in heddle mpi mpi-c mpi-cxx; do
     put 644 "lib/pkgconfig/$name.pc"

@@ -6,7 +6,8 @@
 #                       and the same as mpi.pc, mpi-c.pc, mpi-cxx.pc, for those who ask for any MPI library
 #                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
-#   BUILD_DIR/lib/compat  libmpi.so.12, for programs that were compiled for MPICH, Intel MPI and their like
+#   BUILD_DIR/lib/compat  libmpi.so.12, for programs that were compiled for MPICH, Intel MPI and their like, and as libmpich.so.12,
+#                       Debian's name
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
 #   BUILD_DIR/lib/heddle  libheddle_lab_plugin.so, the plugin of `heddle lab`
 #   BUILD_DIR/share     heddle/thread-sanitizer.supp; manual pages and completions for shells (if heddle was built)
@@ -64,12 +65,13 @@ ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 compat() {
     made=$build/lib/compat/$1.made
     "$release/generate" "$2" "$made.s"
-    cc -shared -nostdlib -Wl,-soname,"$1" -Wl,-rpath,'$ORIGIN/..' -o "$made" "$made.s" "$build/lib/libmpi_abi.so.1"
+    cc -shared -nostdlib -Wl,-soname,"$1" -Wl,-rpath,'$ORIGIN/..' -Wl,--no-as-needed -o "$made" "$made.s" "$build/lib/libmpi_abi.so.1"
     put 755 "$made" "$build/lib/compat/$1"
     rm -f "$made" "$made.s"
 }
 mkdir -p "$build/lib/compat"
 compat libmpi.so.12 mpich
+ln -sfn libmpi.so.12 "$build/lib/compat/libmpich.so.12"
 put 644 "$root/tools/thread-sanitizer.supp" "$build/share/heddle/thread-sanitizer.supp"
 # configure NAME [OTHER..]: the pkg-config file, and the same by other names
 configure() {

@@ -42,6 +42,10 @@ cc -shared -fPIC -Wl,-soname,libmpi_abi.so.1 -o "$release/libmpi_abi.so" "$work/
 printf '#!/bin/sh\necho "mpiexec $*"\n' >"$release/mpiexec"
 cat >"$release/generate" <<'EOF'
 #!/bin/sh
+if [ "$1" = mpich ]; then
+    printf '    .data\n    .globl MPI_UNWEIGHTED\nMPI_UNWEIGHTED: .quad 10\n' >"$2"
+    exit
+fi
 [ "$1" = header ] || exit 1
 cat >"$2" <<'END'
 #ifdef __cplusplus
@@ -82,6 +86,9 @@ for build_or_prefix in "$build" "$prefix"; do
     bin="$build_or_prefix/bin"
     check "mpicc compiles and links" "$bin/mpicc" -o "$work/a" "$work/program.c"
     check "and the program finds the library" prints 42 "$work/a"
+    for name in libmpi.so.12 libmpich.so.12; do
+        check "$name finds the library" sh -c 'ldd "$1/lib/compat/$2" | grep -F "$1/lib/compat/../libmpi_abi.so.1"' - "$build_or_prefix" $name
+    done
     check "mpicxx compiles and links" "$bin/mpicxx" -o "$work/b" "$work/program.cpp"
     check "and its program finds the library" prints 42 "$work/b"
     check "mpicc compiles only" "$bin/mpicc" -c -o "$work/c.o" "$work/program.c"
