@@ -10,8 +10,6 @@ const BITS: [&str; 2] = ["WIN_ASSERTS", "FILE_MODES"];
 const APART: [&str; 4] = ["VERSIONS", "SENTINELS", "LIMITS", "FORTRAN_STATUS"];
 /// The number of words that predefined handles of the standard's ABI may have.
 const WORDS: usize = 1024;
-/// Datatypes of MPICH beyond the standard's, and those of the standard that are the same: `MPIX_C_FLOAT16`.
-const EXTENSIONS: [(i64, &str); 1] = [(0x4c00_0246, "MPI_REAL2")];
 /// The low bits of MPICH's handles of basic datatypes tell them apart.
 const BASIC: i64 = 0x7f;
 
@@ -77,10 +75,6 @@ fn datatypes(pairs: &[ConstantPair]) -> String {
     let mut table = vec![(0, 0); BASIC as usize + 1];
     for pair in pairs.iter().filter(basic) {
         table[(pair.theirs & BASIC) as usize] = (pair.theirs as i32, pair.ours);
-    }
-    for (theirs, name) in EXTENSIONS {
-        let same = pairs.iter().find(|pair| pair.name == name).expect("a datatype of the standard");
-        table[(theirs & BASIC) as usize] = (theirs as i32, same.ours);
     }
     let others: Vec<ConstantPair> = pairs.iter().filter(|pair| !basic(pair)).cloned().collect();
     format!(

@@ -248,8 +248,7 @@ mod tests {
             assert_eq!(DatatypeHandle(word).number(), number);
         }
         assert_eq!(DatatypeHandle::of_number(0x4c00_0805), DatatypeHandle(0), "the size is another");
-        let half = DatatypeHandle::of_number(0x4c00_0246);
-        assert_eq!(half, DatatypeHandle(mpi::MPI_REAL2), "MPIX_C_FLOAT16");
+        assert_eq!(DatatypeHandle::of_number(0x4c00_0246), DatatypeHandle(0), "MPIX_C_FLOAT16");
         assert_eq!(CommHandle::of_number(0x4c00_0405), CommHandle(0), "a datatype");
     }
 
