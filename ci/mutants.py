@@ -146,7 +146,7 @@ def main():
     parser.add_argument("--seed", default=os.environ.get("HEDDLE_TEST_SEED", "1"))
     options = parser.parse_args()
     options.mpicc, options.mpiexec = [str(BASE / "build/bin/mpicc")], [str(BASE / "build/bin/mpiexec")]
-    options.cflags, options.oracle = [], False
+    options.cflags, options.oracle, options.abi = [], False, None
 
     mutants = tomllib.loads((BASE / "ci/mutants.toml").read_text())
     texts, problems = planted(mutants)

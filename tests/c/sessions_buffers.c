@@ -16,9 +16,9 @@ static int pass_on(MPI_Comm comm) {
     return code;
 }
 
-// The room of one number, but not of two: where a send takes it, another send finds it full until the number is received.
+// The room of one number and what a send takes beside it.
 static void which_buffer(MPI_Session session, MPI_Comm comm) {
-    char of_session[NUMBER], of_comm[NUMBER];
+    char of_session[NUMBER], of_comm[NUMBER] = {0};
     void *back = NULL;
     int bytes = -1;
     MPI_Count large = -1;
@@ -29,10 +29,10 @@ static void which_buffer(MPI_Session session, MPI_Comm comm) {
     CHECK_OK(pass_on(comm));
     CHECK_OK(MPI_Session_flush_buffer(session));
     // Too large for the session's buffer, but not for the communicator's.
-    CHECK_CLASS(MPI_Bsend("12345", 5, MPI_BYTE, rank, 4, comm), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Bsend(of_comm, NUMBER, MPI_BYTE, rank, 4, comm), MPI_ERR_BUFFER);
     CHECK_OK(MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0));
-    CHECK_OK(MPI_Bsend("12345", 5, MPI_BYTE, rank, 4, comm));
-    CHECK_OK(MPI_Recv(of_comm, 5, MPI_BYTE, rank, 4, comm, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Bsend(of_comm, NUMBER, MPI_BYTE, rank, 4, comm));
+    CHECK_OK(MPI_Recv(of_comm, NUMBER, MPI_BYTE, rank, 4, comm, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Comm_detach_buffer(comm, &back, &bytes));
     CHECK_OK(MPI_Session_detach_buffer_c(session, &back, &large));
     CHECK(back == of_session && large == NUMBER);

@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    options.cflags, options.oracle = [], False
+    options.cflags, options.oracle, options.abi = [], False, None
 
     values, gaps, table = reference(), set(untested()), {}
     defaults = {(variable, default) for variable, _, default in rows()}
