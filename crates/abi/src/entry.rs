@@ -6,7 +6,8 @@ use heddle_p2p::Refusal;
 use heddle_process::raise;
 use std::ffi::c_int;
 
-/// Defines a function that returns an error code, under its two names. Equal bodies fold into one.
+/// Defines a function that returns an error code, under its two names. Equal bodies fold into one. The entries
+/// of other ABIs call it: within these its body would be outlined, and longer for all.
 macro_rules! entry {
     ($plain:ident $profiled:ident($($param:ident: $type:ty),*) $when:ident $object:expr => unsupported) => {
         entry! { $plain $profiled($($param: $type),*) $when $object
@@ -24,6 +25,7 @@ macro_rules! entry {
     // registers for them.
     (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => |$attempt:ident| $express:expr, $body:expr) => {
         #[unsafe(no_mangle)]
+        #[inline(never)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
             #[inline(never)]
             extern "C" fn general($($param: $type),*) -> c_int {
@@ -62,6 +64,7 @@ macro_rules! entry {
     };
     (@one $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $body:expr) => {
         #[unsafe(no_mangle)]
+        #[inline(never)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
             match $crate::entry::$when(#[inline(always)] || $body) {
                 Ok(()) => heddle_spec::constants::MPI_SUCCESS,
