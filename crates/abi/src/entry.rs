@@ -6,8 +6,8 @@ use heddle_p2p::Refusal;
 use heddle_process::raise;
 use std::ffi::c_int;
 
-/// Defines a function that returns an error code, under its two names. Equal bodies fold into one. The entries
-/// of other ABIs call it: within these its body would be outlined, and longer for all.
+/// Defines a function that returns an error code, under its two names. Equal bodies fold into one. The
+/// entries of other ABIs call it: within these its body would be outlined, and longer for all.
 macro_rules! entry {
     ($plain:ident $profiled:ident($($param:ident: $type:ty),*) $when:ident $object:expr => unsupported) => {
         entry! { $plain $profiled($($param: $type),*) $when $object
