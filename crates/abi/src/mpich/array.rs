@@ -71,7 +71,7 @@ impl<T: Copy> Array<T> {
             return &mut self.long;
         }
         let short = self.short[..self.len].as_mut_ptr().cast();
-        // SAFETY: so many elements were written by `filled`.
+        // SAFETY: so many elements were written by `fill_by`.
         unsafe { std::slice::from_raw_parts_mut(short, self.len) }
     }
 

@@ -16,7 +16,7 @@
 //! | `array.rs` | arrays of these, converted on the stack |
 //! | `number_of.rs` | how long arrays are whose length a communicator knows |
 //! | `callback.rs` | functions of the program: what they are called with is converted, too |
-//! | `after.rs` | what is converted behind a call because its values alone say what they are |
+//! | `after.rs` | conversions behind a call whose values alone say what they are |
 //! | `hand_written.rs` | the other entries that are not made from the table |
 
 mod after;
