@@ -58,10 +58,10 @@ lane_hydra() {
     local hydra=${HEDDLE_PEER_MPICH:-$PWD/.peers/mpich}/bin/mpiexec
     started_by "$hydra" && HEDDLE_BOOTSTRAP=pmi2 started_by "$hydra" 'abort_code|error_(fatal|self)|init_|probe|sessions$'
 }
-# The first part installs Open MPI if it is not there.
 lane_prrte() {
-    local openmpi=${HEDDLE_PEER_OPENMPI:-$PWD/.peers/openmpi} status=0
-    tests/machines/prrte.sh "$build" "$openmpi" || status=$?
+    local openmpi status=0
+    openmpi=$(ci/peer.sh openmpi) || return
+    tests/machines/prrte.sh "$build" || status=$?
     [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || return "$status"
     started_by "$openmpi/bin/mpiexec --allow-run-as-root --map-by :OVERSUBSCRIBE --bind-to none"
 }

@@ -51,7 +51,7 @@ part_garbage() {
 }
 part_sanitize() { ci/sanitize.sh long "$1"; }
 # All programs on several machines by the other launchers.
-part_prrte() { tests/machines/prrte.sh "$build" .peers/openmpi all; }
+part_prrte() { tests/machines/prrte.sh "$build" all; }
 part_slurm() { tests/machines/slurm.sh "$build" all; }
 
 run_parts "$build/soak" lane:rust lane:lifetime lane:collective lane:graph500 lane:abi lane:fortran lane:mpi4py lane:py_models \

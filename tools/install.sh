@@ -30,6 +30,7 @@ done
 put 755 lib/libmpi_abi.so.1
 ln -sfn libmpi_abi.so.1 "$prefix/lib/libmpi_abi.so"
 put 755 lib/compat/libmpi.so.12
+put 755 lib/compat/libmpi.so.40
 ln -sfn libmpi.so.12 "$prefix/lib/compat/libmpich.so.12"
 ln -sfn mpiexec "$prefix/bin/mpirun"
 for name in heddle mpi mpi-c mpi-cxx; do

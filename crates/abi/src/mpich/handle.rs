@@ -23,7 +23,6 @@ use heddle_rma::WINS;
 use heddle_spec::constants::{MPI_COMM_WORLD, MPI_FILE_NULL};
 use heddle_spec::handle::*;
 use std::ffi::c_int;
-use std::marker::PhantomData;
 
 const MADE: u32 = 0b11 << 30;
 const INDEX_BITS: u32 = 26;
@@ -33,25 +32,29 @@ const DONE: u32 = (1 << 30) - 1;
 
 /// A kind of objects.
 pub(super) trait Foreign: Copy {
+    /// What stands for a handle in a program.
+    type Number: Copy;
+
     /// The handle of a number.
-    fn of_number(number: c_int) -> Self;
+    fn of_number(number: Self::Number) -> Self;
     /// The handle of a number that is found without a call; otherwise word 0, which no handle has.
-    fn usual(number: c_int) -> Self;
+    fn usual(number: Self::Number) -> Self;
     /// The handle with a word.
     fn of_word(word: usize) -> Self;
     /// The word of a handle.
     fn word(self) -> usize;
-
     /// The number of a handle.
-    #[inline(always)]
-    fn number(self) -> c_int {
-        number(self.word())
-    }
+    fn number(self) -> Self::Number;
+}
+
+/// A handle as functions of the program get it: in a register, or behind a pointer.
+pub(super) fn for_program(word: usize) -> usize {
+    number(word) as u32 as usize
 }
 
 /// The number of a handle of any kind.
 #[inline(always)]
-pub(super) fn number(word: usize) -> c_int {
+fn number(word: usize) -> c_int {
     match NUMBERS.get(word) {
         Some(&number) => number,
         None => (MADE | ((word >> 56) as u32 % 16) << INDEX_BITS | (word as u32 & INDEX)) as c_int,
@@ -68,6 +71,8 @@ fn index(number: c_int, kind: u32) -> Option<u32> {
 macro_rules! foreign {
     ($($handle:ident kind $kind:literal: $usual:expr, $predefined:expr, $of_index:expr;)*) => {$(
         impl Foreign for $handle {
+            type Number = c_int;
+
             #[inline(always)]
             fn of_number(number: c_int) -> Self {
                 #[inline(never)]
@@ -97,8 +102,38 @@ macro_rules! foreign {
             fn word(self) -> usize {
                 self.0
             }
+
+            #[inline(always)]
+            fn number(self) -> c_int {
+                number(self.0)
+            }
         }
     )*};
+}
+
+/// A file is a pointer there as well, but the null handle is another one.
+impl Foreign for FileHandle {
+    type Number = usize;
+
+    fn of_number(number: usize) -> FileHandle {
+        FileHandle(if number == 0 { MPI_FILE_NULL } else { number })
+    }
+
+    fn usual(_: usize) -> FileHandle {
+        FileHandle(0)
+    }
+
+    fn of_word(word: usize) -> FileHandle {
+        FileHandle(word)
+    }
+
+    fn word(self) -> usize {
+        self.0
+    }
+
+    fn number(self) -> usize {
+        if self.0 == MPI_FILE_NULL { 0 } else { self.0 }
+    }
 }
 
 // The kinds are those of `heddle_objects::table::ObjectKind`. The first function knows the usual numbers.
@@ -134,101 +169,6 @@ fn world(number: c_int) -> usize {
 fn basic(number: c_int) -> usize {
     let (known, word) = BASIC[number as usize % BASIC.len()];
     if known == number { usize::from(word) } else { 0 }
-}
-
-/// The word of a handle that no call sets.
-pub(super) const UNSET: usize = usize::MAX;
-
-/// A handle that a call sets, or reads and sets.
-pub(super) struct HandleOut<H> {
-    at: *mut c_int,
-    before: usize,
-    word: usize,
-    kind: PhantomData<H>,
-}
-
-impl<H: Foreign> HandleOut<H> {
-    /// For a call that may set the handle.
-    #[inline(always)]
-    pub(super) fn new(at: *mut c_int) -> HandleOut<H> {
-        HandleOut { at, before: UNSET, word: UNSET, kind: PhantomData }
-    }
-
-    /// For a call that reads it first.
-    ///
-    /// # Safety
-    /// The address is null or that of a handle.
-    #[inline(always)]
-    pub(super) unsafe fn given(at: *mut c_int) -> HandleOut<H> {
-        // SAFETY: the caller's promise.
-        let number = unsafe { at.as_ref() };
-        let word = number.map_or(0, |number| H::of_number(*number).word());
-        HandleOut { at, before: word, word, kind: PhantomData }
-    }
-
-    /// The address for the call.
-    #[inline(always)]
-    pub(super) fn pointer(&mut self) -> *mut H {
-        if self.at.is_null() { std::ptr::null_mut() } else { (&raw mut self.word).cast() }
-    }
-
-    /// Hands over what the call has set: otherwise the variable stays, whatever it holds.
-    ///
-    /// # Safety
-    /// The address is null or that of a variable of the program's.
-    #[inline(always)]
-    pub(super) unsafe fn hand_over(&self) {
-        if !self.at.is_null() && self.word != self.before {
-            // SAFETY: the caller's promise.
-            unsafe { *self.at = number(self.word) };
-        }
-    }
-}
-
-/// A file that a call reads and sets.
-pub(super) struct FileOut {
-    at: *mut usize,
-    file: FileHandle,
-}
-
-impl FileOut {
-    /// # Safety
-    /// The address is null or that of a pointer of the program's.
-    pub(super) unsafe fn given(at: *mut usize) -> FileOut {
-        let file = if at.is_null() {
-            FileHandle::NULL
-        } else {
-            // SAFETY: the caller's promise.
-            file(unsafe { *at })
-        };
-        FileOut { at, file }
-    }
-
-    /// The address for the call.
-    pub(super) fn pointer(&mut self) -> *mut FileHandle {
-        if self.at.is_null() { std::ptr::null_mut() } else { &raw mut self.file }
-    }
-
-    /// Hands over what the call has set.
-    ///
-    /// # Safety
-    /// As for [`given`](Self::given).
-    pub(super) unsafe fn hand_over(&self) {
-        if !self.at.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { *self.at = pointer_of_file(self.file) };
-        }
-    }
-}
-
-/// A file: a pointer there as well, but the null handle is another one.
-pub(super) fn file(word: usize) -> FileHandle {
-    FileHandle(if word == 0 { MPI_FILE_NULL } else { word })
-}
-
-/// The pointer of a file.
-pub(super) fn pointer_of_file(file: FileHandle) -> usize {
-    if file == FileHandle::NULL { 0 } else { file.0 }
 }
 
 #[cfg(test)]

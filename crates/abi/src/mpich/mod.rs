@@ -1,34 +1,78 @@
 //! The ABI of MPICH, which Intel MPI, MVAPICH and Cray MPICH share: what a program meets that was compiled by
 //! that library's `mpicc`.
 //!
-//! `libmpi.so.12` is a library of jumps, made by `heddle_spec::mpich::stubs`; each leads to an entry here.
-//! So all that a process loads, of this ABI and of the standard's, is in one library. Most entries are made
-//! from the table of the standard by `build/mpich.rs`: they convert the arguments, call the entry point of
-//! the standard's ABI, and convert what comes back.
+//! `libmpi.so.12` is a library of jumps, made by `heddle_spec::stubs`; each leads to an entry here. So all
+//! that a process loads, of this ABI and of the standard's, is in one library. Most entries are made from the
+//! table of the standard by `build/foreign.rs`: they convert the arguments, call the entry point of the
+//! standard's ABI, and convert what comes back.
+//!
+//! What differs from the standard's ABI, and from Open MPI's (`openmpi`), is here:
 //!
 //! | file | idea |
 //! |---|---|
 //! | `handle.rs` | handles: numbers of 32 bits |
-//! | `entries.rs` | the entries that are made from the table |
-//! | `constants.rs` | the values of the ABI's constants |
-//! | `constant.rs` | ranks, tags, error codes, addresses with a meaning |
 //! | `status.rs` | statuses of five integers |
-//! | `array.rs` | arrays of these, converted on the stack |
+//! | `address.rs` | addresses with a meaning |
+//! | `constants` | the values of the ABI's constants |
+//! | `entries` | the entries that are made from the table |
+//!
+//! The files of the folder `foreign` are compiled for each of the two, with that ABI's handles, statuses,
+//! addresses and constants:
+//!
+//! | file | idea |
+//! |---|---|
+//! | `constant.rs` | ranks, tags, error codes |
+//! | `handle_out.rs`, `converted_status.rs`, `text.rs` | what a call sets |
+//! | `array.rs` | arrays of handles and statuses, converted on the stack |
 //! | `number_of.rs` | how long arrays are whose length a communicator knows |
 //! | `callback.rs` | functions of the program: what they are called with is converted, too |
 //! | `after.rs` | conversions behind a call whose values alone say what they are |
-//! | `hand_written.rs` | the other entries that are not made from the table |
+//! | `removed.rs` | entries by names that the standard's ABI does not have |
 
+#[path = "../foreign/after.rs"]
 mod after;
+#[path = "../foreign/array.rs"]
 mod array;
+#[path = "../foreign/callback.rs"]
 mod callback;
+#[path = "../foreign/constant.rs"]
 mod constant;
-mod constants;
-mod entries;
-mod hand_written;
-mod handle;
+#[path = "../foreign/converted_status.rs"]
+mod converted_status;
+#[path = "../foreign/handle_out.rs"]
+mod handle_out;
+#[path = "../foreign/number_of.rs"]
 mod number_of;
+#[path = "../foreign/removed.rs"]
+mod removed;
+#[path = "../foreign/text.rs"]
+mod text;
+
+mod address;
+mod handle;
 mod status;
+
+/// The constants of the ABI: their values, and the ways between these and the standard's.
+#[allow(non_snake_case, clippy::match_same_arms, clippy::identity_op, clippy::bad_bit_mask, dead_code)]
+mod constants {
+    use std::ffi::c_int;
+
+    include!(concat!(env!("OUT_DIR"), "/mpich_constants.rs"));
+}
+
+/// The entries that are made from the table.
+///
+/// # Safety
+///
+/// As for the functions of the standard's ABI.
+#[allow(non_snake_case, unused_variables, unused_unsafe, unreachable_pub, missing_docs)]
+#[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::multiple_unsafe_ops_per_block)]
+mod entries {
+    include!(concat!(env!("OUT_DIR"), "/mpich_entries.rs"));
+}
+
+/// What the version of the library says.
+const VERSION_SAYS: &[u8] = b", as libmpi.so.12 (MPICH's ABI)\0";
 
 #[cfg(target_endian = "big")]
 compile_error!("a handle that a program's function reads through a pointer is the lower half of a word");

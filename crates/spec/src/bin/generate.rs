@@ -1,18 +1,19 @@
 //! Writes the files that are made from the tables of the standard: `generate header`, `mpif`, `mpi`,
-//! `mpi_f08`, `mpich`, `missing`, `summary` or `names`, to the file named next or to standard output.
+//! `mpi_f08`, `mpich`, `openmpi`, `missing`, `summary` or `names`, to the file named next or to standard output.
 
-use heddle_spec::{constant, function_table::Functions, header, missing, mpi_f08, mpich, mpif};
+use heddle_spec::{constant, foreign, function_table::Functions, header, missing, mpi_f08, mpif, stubs};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-const USAGE: &str = "usage: generate header|mpif|mpi|mpi_f08|mpich|missing|summary|names [FILE]
+const USAGE: &str = "usage: generate header|mpif|mpi|mpi_f08|mpich|openmpi|missing|summary|names [FILE]
   header   the header mpi.h
   mpif     the include file mpif.h of Fortran
   mpi      the Fortran module mpi
   mpi_f08  the Fortran module mpi_f08
   mpich    the library libmpi.so.12 in assembly language
+  openmpi  the library libmpi.so.40 in assembly language
   missing  the functions that are not built, by chapter, as a Markdown table
   summary  how many functions of each chapter are built, as a Markdown table
   names    the name of every function, its large-count form included, one a line";
@@ -46,7 +47,8 @@ fn text(what: &str) -> Result<String, String> {
         "mpif" => Ok(mpif::mpif_h(&sections, &functions)),
         "mpi" => Ok(mpif::mpi_module(&sections, &functions)),
         "mpi_f08" => Ok(mpi_f08::module(&sections, &functions)),
-        "mpich" => Ok(mpich::stubs(&functions)),
+        "mpich" => stubs::library(foreign::MPICH, &functions),
+        "openmpi" => stubs::library(foreign::OPENMPI, &functions),
         "missing" => Ok(missing::missing_table(&functions)),
         "summary" => Ok(missing::summary(&functions)),
         "names" => Ok(functions.all().flat_map(|f| f.forms()).map(|(name, _)| name + "\n").collect()),

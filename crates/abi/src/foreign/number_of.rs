@@ -7,8 +7,10 @@ use heddle_comm::CommRef;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;
 
+type Number = <CommHandle as Foreign>::Number;
+
 /// A wrong communicator has none: the call itself complains of it.
-fn of(comm: c_int, number: impl FnOnce(&CommRef) -> Result<usize>) -> c_int {
+fn of(comm: Number, number: impl FnOnce(&CommRef) -> Result<usize>) -> c_int {
     let mut found = 0;
     let asked = running(|| {
         found = number(&CommRef::from_handle(CommHandle::of_number(comm).0)?)?;
@@ -18,16 +20,16 @@ fn of(comm: c_int, number: impl FnOnce(&CommRef) -> Result<usize>) -> c_int {
 }
 
 /// The processes of a communicator, or of its remote group if it has one.
-pub(super) fn processes(comm: c_int) -> c_int {
+pub(super) fn processes(comm: Number) -> c_int {
     of(comm, |comm| Ok(comm.peers.size()))
 }
 
 /// The neighbours that a process receives from.
-pub(super) fn sources(comm: c_int) -> c_int {
+pub(super) fn sources(comm: Number) -> c_int {
     of(comm, |comm| Ok(comm.edges()?.indegree))
 }
 
 /// The neighbours that a process sends to.
-pub(super) fn destinations(comm: c_int) -> c_int {
+pub(super) fn destinations(comm: Number) -> c_int {
     of(comm, |comm| Ok(comm.edges()?.outdegree))
 }

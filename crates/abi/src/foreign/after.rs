@@ -1,8 +1,8 @@
 //! Conversions behind a call whose values alone say what they are.
 
-use super::constant;
 use super::constants as theirs;
 use super::handle::Foreign;
+use super::{VERSION_SAYS, constant};
 use crate::argument::ListOut;
 use crate::entry::running;
 use heddle_comm::datatype;
@@ -85,7 +85,7 @@ pub(super) unsafe fn win_attribute(code: c_int, keyval: c_int, value: *mut c_voi
 /// # Safety
 /// The arguments are those of `MPI_Type_get_contents`, or of its form with large counts, which has returned
 /// `code`.
-pub(super) unsafe fn contents(code: c_int, large: bool, datatype: c_int, integers: *mut c_int) {
+pub(super) unsafe fn contents(code: c_int, large: bool, datatype: <DatatypeHandle as Foreign>::Number, integers: *mut c_int) {
     // SAFETY: the caller's promise.
     let integers = unsafe { ListOut::new(integers) };
     if code == ours::MPI_SUCCESS {
@@ -125,14 +125,13 @@ fn convert_contents(combiner: Combiner, large: bool, integers: &mut [c_int]) {
 /// # Safety
 /// The arguments are those of `MPI_Get_library_version`, which has returned `code`.
 pub(super) unsafe fn library_version(code: c_int, version: *mut c_char, length: *mut c_int) {
-    const SAYS: &[u8] = b", as libmpi.so.12 (MPICH's ABI)\0";
     if code == ours::MPI_SUCCESS {
         // SAFETY: the call has stored the length.
         let length = unsafe { &mut *length };
         let end = version.wrapping_add(*length as usize);
-        // SAFETY: the program's text has 8,192 bytes, and the version a hundred.
-        unsafe { end.copy_from(SAYS.as_ptr().cast(), SAYS.len()) };
-        *length += SAYS.len() as c_int - 1;
+        // SAFETY: the program's text has 256 bytes or more, and the version a hundred.
+        unsafe { end.copy_from(VERSION_SAYS.as_ptr().cast(), VERSION_SAYS.len()) };
+        *length += VERSION_SAYS.len() as c_int - 1;
     }
 }
 
@@ -146,21 +145,5 @@ pub(super) unsafe fn abi_version(code: c_int, major: *mut c_int, minor: *mut c_i
             // SAFETY: the call has stored both.
             unsafe { *number = -1 };
         }
-    }
-}
-
-/// The address of a buffer that was detached: one of them is no address.
-///
-/// # Safety
-/// The arguments are those of `MPI_Buffer_detach` or its like, which has returned `code`.
-pub(super) unsafe fn detached(code: c_int, buffer: *mut c_void) {
-    if code != ours::MPI_SUCCESS {
-        return;
-    }
-    // SAFETY: the call has stored an address there.
-    if let Some(address) = unsafe { buffer.cast::<usize>().as_mut() }
-        && *address == ours::MPI_BUFFER_AUTOMATIC
-    {
-        *address = ours::MPI_BUFFER_AUTOMATIC.wrapping_neg();
     }
 }

@@ -1,36 +1,107 @@
-//! Rust text of the entries of programs that were compiled for MPICH's ABI: each converts its arguments,
+//! Rust text of the entries of programs that were compiled for another ABI: each converts its arguments,
 //! calls the entry point of the standard's ABI, and converts what comes back.
 
 use super::parameter;
+use heddle_spec::foreign::{ForeignAbi, MPICH, PairedSection};
 use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
-use heddle_spec::mpich::{EntryOrigin, origin_of_entry};
+use heddle_spec::stubs::{EntryOrigin, origin_of_entry};
 
-/// The entries of all functions but those of `src/mpich/hand_written.rs`.
-pub(crate) fn mpich_entries(functions: &Functions) -> String {
-    let mut out = String::new();
+/// What the entries use.
+const USES: &str = "\
+    use super::array::{self, Array};\n\
+    use super::handle::Foreign;\n\
+    use super::handle_out::HandleOut;\n\
+    use super::converted_status::ConvertedStatus;\n\
+    use super::status::Status;\n\
+    use super::text::ShorterText;\n\
+    use super::{address, after, callback, constant, constants, number_of, removed};\n\
+    use heddle_spec::constants::{MPI_IN_PLACE, MPI_SUCCESS};\n\
+    use heddle_spec::handle::*;\n\
+    use std::ffi::{c_char, c_int, c_void};\n";
+
+/// Entries that functions of `src/foreign` are, without conversions: their names and parameters, and the files.
+const WRITTEN: [(&str, &str, &str); 7] = [
+    ("Status_copy", "removed", "from: *const Status, to: *mut Status"),
+    ("Type_extent", "removed", "datatype: HANDLE, extent: *mut isize"),
+    ("Type_lb", "removed", "datatype: HANDLE, displacement: *mut isize"),
+    ("Type_ub", "removed", "datatype: HANDLE, displacement: *mut isize"),
+    ("keep_value", "callback", COPY),
+    ("drop_value", "callback", COPY),
+    ("delete_nothing", "callback", "object: HANDLE, key: c_int, value: *mut c_void, state: *mut c_void"),
+];
+const COPY: &str = "object: HANDLE, key: c_int, state: *mut c_void, value: *mut c_void, copy: *mut *mut c_void, flag: *mut c_int";
+
+/// An ABI, and the values of its constants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Face<'a> {
+    pub(crate) abi: ForeignAbi,
+    pub(crate) constants: &'a [PairedSection],
+}
+
+impl Face<'_> {
+    /// The type of a handle in it.
+    fn handle(&self) -> &'static str {
+        if self.abi == MPICH { "c_int" } else { "usize" }
+    }
+
+    fn has_group(&self, name: &str) -> bool {
+        self.constants.iter().any(|section| section.group == name)
+    }
+
+    /// How much longer a text may be in the standard's ABI: both lengths, if it is.
+    fn lengths(&self, limit: &str) -> Option<(i64, i64)> {
+        let mut pairs = self.constants.iter().flat_map(|section| &section.pairs);
+        let pair = pairs.find(|pair| pair.name == limit)?;
+        (pair.theirs < pair.ours).then_some((pair.ours, pair.theirs))
+    }
+
+    fn head(&self, name: &str) -> String {
+        format!("#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {}", self.abi.entry(name))
+    }
+}
+
+/// The entries of all functions.
+pub(crate) fn foreign_entries(face: Face<'_>, functions: &Functions) -> String {
+    let mut out = String::from(USES);
     for function in functions.all() {
         for (name, large) in function.forms() {
-            out += &match origin_of_entry(function) {
-                EntryOrigin::HandWritten => continue,
-                EntryOrigin::Same => same(&name, function),
-                EntryOrigin::Made => made(&name, function, large),
+            out += &match origin_of_entry(face.abi, function) {
+                EntryOrigin::HandWritten => by_hand(face, &name, function, large),
+                EntryOrigin::Same => same(face, &name, function),
+                EntryOrigin::Made => made(face, &name, function, large),
             };
         }
+    }
+    for (name, file, params) in WRITTEN {
+        let params: Vec<String> = params.split(", ").map(|param| param.replace("HANDLE", face.handle())).collect();
+        out += &calls(face, name, file, &params);
     }
     out
 }
 
 /// A number that stands for a handle in both languages.
-fn same(name: &str, function: &Function) -> String {
-    let name = symbol(name);
+fn same(face: Face<'_>, name: &str, function: &Function) -> String {
     let param = &function.params[0].name;
-    format!("#[unsafe(no_mangle)]\npub extern \"C\" fn {name}({param}: c_int) -> c_int {{ {param} }}\n")
+    format!("{}({param}: c_int) -> c_int {{ {param} }}\n", face.head(name))
 }
 
-/// `MPI_Send` has `heddle_mpich_Send`.
-fn symbol(name: &str) -> String {
-    name.replacen("MPI", "heddle_mpich", 1)
+/// A function that is written by hand, for it takes functions of the program.
+fn by_hand(face: Face<'_>, name: &str, function: &Function, large: bool) -> String {
+    let params = function.params_of(large).map(|param| format!("{}: {}", param.name, c_type(face, param, large)));
+    calls(face, name, "callback", &params.collect::<Vec<_>>())
+}
+
+/// An entry that calls a function of `src/foreign`.
+fn calls(face: Face<'_>, name: &str, file: &str, params: &[String]) -> String {
+    let names: Vec<&str> = params.iter().filter_map(|param| Some(param.split_once(':')?.0)).collect();
+    let function = name.trim_start_matches("MPI_").to_lowercase();
+    format!(
+        "{}({}) -> c_int {{\n// SAFETY: the same.\nunsafe {{ {file}::{function}({}) }}\n}}\n",
+        face.head(name),
+        params.join(", "),
+        names.join(", ")
+    )
 }
 
 /// The parts of an entry.
@@ -43,14 +114,13 @@ enum Part {
     Whole,
 }
 
-fn made(name: &str, function: &Function, large: bool) -> String {
-    let text = |part| Text::new(function, large, part);
+fn made(face: Face<'_>, name: &str, function: &Function, large: bool) -> String {
+    let text = |part| Text::new(face, function, large, part);
     let usual = text(Part::Usual);
     if !function.express || usual.exceptions.is_empty() {
-        let head = format!("#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {}", symbol(name));
-        return entry(name, function, large, (&head, ""), text(Part::Whole));
+        return entry(name, function, large, (&face.head(name), ""), text(Part::Whole));
     }
-    let other = format!("other_{}", symbol(name));
+    let other = format!("other_{name}");
     let names: Vec<&str> = usual.params.iter().filter_map(|param| Some(param.split_once(':')?.0)).collect();
     let begin = format!(
         "{}if {} {{ return {other}({}); }}\n",
@@ -58,23 +128,20 @@ fn made(name: &str, function: &Function, large: bool) -> String {
         usual.exceptions.join(" || "),
         names.join(", ")
     );
-    let head = format!("#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {}", symbol(name));
     let other = format!("#[inline(never)]\nunsafe extern \"C\" fn {other}");
     entry(name, function, large, (&other, ""), text(Part::Whole))
-        + &entry(name, function, large, (&head, &begin), usual)
+        + &entry(name, function, large, (&face.head(name), &begin), usual)
 }
 
 /// The text of a part.
-fn entry(name: &str, function: &Function, large: bool, (head, begin): (&str, &str), text: Text) -> String {
-    let Text { params, before, arguments, mut behind, .. } = text;
+fn entry(name: &str, function: &Function, large: bool, (head, begin): (&str, &str), text: Text<'_>) -> String {
+    let Text { face, params, before, arguments, mut behind, .. } = text;
     let before = format!("{begin}{before}").replace("NAME", &format!("{name:?}"));
     behind += after(function, large);
     let (params, arguments) = (params.join(", "), arguments.join(", "));
     let call = format!("crate::entry_points::{name}({arguments})");
     let (result, body) = match &function.returns {
-        Returns::Value(ParamKind::Object("MPI_File")) => {
-            ("usize".into(), format!("{before}handle::pointer_of_file({call})"))
-        }
+        Returns::Value(ParamKind::Object(kind)) => (object_type(face, kind).into(), format!("{before}{call}.number()")),
         Returns::Value(kind) => (parameter::value_type(kind, large), format!("{before}{call}")),
         _ => ("c_int".into(), format!("{before}let code = {call};\n{behind}constant::result(code)")),
     };
@@ -99,7 +166,8 @@ fn after(function: &Function, large: bool) -> &'static str {
 }
 
 /// The pieces of an entry's text.
-struct Text {
+struct Text<'a> {
+    face: Face<'a>,
     part: Part,
     params: Vec<String>,
     /// Statements that look up usual handles, and the conditions under which arguments are not usual.
@@ -110,10 +178,11 @@ struct Text {
     behind: String,
 }
 
-impl Text {
-    fn new(function: &Function, large: bool, part: Part) -> Text {
+impl<'a> Text<'a> {
+    fn new(face: Face<'a>, function: &Function, large: bool, part: Part) -> Text<'a> {
         let none = String::new;
         let mut text = Text {
+            face,
             part,
             params: Vec::new(),
             usual: none(),
@@ -143,15 +212,14 @@ impl Text {
 
     fn add(&mut self, function: &Function, param: &Param, large: bool) {
         let name = format!("c_{}", param.name);
-        self.params.push(format!("{name}: {}", c_type(param, large)));
+        self.params.push(format!("{name}: {}", c_type(self.face, param, large)));
         let argument = match (&param.kind, param.dimensions, param.direction) {
+            (ParamKind::Object("MPI_T_pvar_handle"), 0, Direction::In) => format!("address::pvar_handle({name})"),
             (ParamKind::Object(kind), ..) if is_word(kind) => name,
             (ParamKind::Object("MPI_T_cb_safety"), ..) => self.constant(function, param, "T_CB_SAFETIES"),
             (ParamKind::Object("MPI_T_source_order"), ..) => {
                 self.constant(function, param, "T_SOURCE_ORDERS")
             }
-            (ParamKind::Object("MPI_File"), 0, Direction::In) => format!("handle::file({name})"),
-            (ParamKind::Object("MPI_File"), ..) => self.file(param),
             (ParamKind::Object(kind @ ("MPI_Comm" | "MPI_Datatype" | "MPI_Op")), 0, Direction::In)
                 if self.part == Part::Usual =>
             {
@@ -175,12 +243,17 @@ impl Text {
             (ParamKind::Status, ..) => self.statuses(function, &name),
             // That asks for an address, whatever it stands for.
             (ParamKind::Choice, ..) if function.name == "Get_address" => name,
-            (ParamKind::Choice, ..) => format!("constant::buffer({name})"),
-            (ParamKind::Address, _, Direction::In) => format!("constant::buffer({name})"),
+            (ParamKind::Choice, ..) => format!("address::buffer({name})"),
+            (ParamKind::Address, _, Direction::In) => format!("address::buffer({name})"),
             (ParamKind::Address, ..) if param.name == "buffer_addr" => {
-                self.behind += &format!("after::detached(code, {name});\n");
+                self.behind += &format!("address::detached(code, {name});\n");
                 name
             }
+            (ParamKind::Int, 1, direction) if param.name.ends_with("weights") => {
+                let cast = if direction == Direction::In { "" } else { ".cast_mut()" };
+                format!("address::weights({name}){cast}")
+            }
+            (ParamKind::Text, 0, Direction::Out) => self.text(function, &name),
             (ParamKind::Rank | ParamKind::Tag, 0, Direction::In) if self.part == Part::Usual => {
                 self.usual_number(name)
             }
@@ -206,6 +279,9 @@ impl Text {
     /// One of a group of constants, or several.
     fn constant(&mut self, function: &Function, param: &Param, group: &str) -> String {
         let name = format!("c_{}", param.name);
+        if !self.face.has_group(group) {
+            return name;
+        }
         let (to, from) = (format!("constants::to_{group}"), format!("constants::from_{group}"));
         match (param.dimensions, param.direction) {
             (0, Direction::In) => format!("{to}({name})"),
@@ -231,18 +307,27 @@ impl Text {
         let (name, length) = (format!("c_{}", param.name), length(function, param));
         if param.direction == Direction::In {
             self.before += &format!(
-                "let mut v_{name} = Array::room();\nif !v_{name}.fill_from({name}, {length}, {to}) {{ return no_memory(NAME); }}\n"
+                "let mut v_{name} = Array::room();\nif !v_{name}.fill_from({name}, {length}, {to}) {{ return array::no_memory(NAME); }}\n"
             );
-            return format!("v_{name}.pointer({name}.cast())");
+            return format!("v_{name}.pointer({name})");
         }
         self.behind += &format!("if code == MPI_SUCCESS {{ array::change({name}, {length}, {from}); }}\n");
         name
     }
 
-    fn file(&mut self, param: &Param) -> String {
-        let name = format!("c_{}", param.name);
-        self.before += &format!("let mut v_{name} = handle::FileOut::given({name});\n");
-        self.behind += &format!("v_{name}.hand_over();\n");
+    /// A text that may be longer in the standard's ABI.
+    fn text(&mut self, function: &Function, name: &str) -> String {
+        let limit = match function.name.as_str() {
+            "Error_string" => "MPI_MAX_ERROR_STRING",
+            "Get_processor_name" => "MPI_MAX_PROCESSOR_NAME",
+            "Info_get_nthkey" => "MPI_MAX_INFO_KEY",
+            other if other.ends_with("_get_name") => "MPI_MAX_OBJECT_NAME",
+            _ => return name.into(),
+        };
+        let Some((ours, theirs)) = self.face.lengths(limit) else { return name.into() };
+        let length = if limit == "MPI_MAX_INFO_KEY" { "std::ptr::null_mut()" } else { "c_resultlen" };
+        self.before += &format!("let mut v_{name} = ShorterText::<{ours}, {theirs}>::new({name});\n");
+        self.behind += &format!("v_{name}.hand_over(code, {length});\n");
         format!("v_{name}.pointer()")
     }
 
@@ -261,25 +346,25 @@ impl Text {
         // Under MPI_IN_PLACE there need not be types of what is sent.
         if param.name == "sendtypes" {
             length = format!(
-                "if constant::buffer(c_{}).addr() == MPI_IN_PLACE {{ 0 }} else {{ {length} }}",
+                "if address::buffer(c_{}).addr() == MPI_IN_PLACE {{ 0 }} else {{ {length} }}",
                 function.params[0].name
             );
         }
         if param.direction == Direction::Out {
             self.before += &format!(
-                "let mut v_{name} = Array::room();\nif !v_{name}.fill({length}, array::unset::<{handle}>()) {{ return no_memory(NAME); }}\n"
+                "let mut v_{name} = Array::room();\nif !v_{name}.fill({length}, array::unset::<{handle}>()) {{ return array::no_memory(NAME); }}\n"
             );
             self.behind +=
                 &format!("if code == MPI_SUCCESS {{ array::hand_over_set(&mut v_{name}, {name}); }}\n");
         } else {
             self.before += &format!(
-                "let mut v_{name} = Array::room();\nif !v_{name}.fill_from({name}, {length}, {handle}::of_number) {{ return no_memory(NAME); }}\n"
+                "let mut v_{name} = Array::room();\nif !v_{name}.fill_from({name}, {length}, {handle}::of_number) {{ return array::no_memory(NAME); }}\n"
             );
             if param.direction == Direction::InOut {
                 self.behind += &format!("array::hand_over(&mut v_{name}, {name});\n");
             }
         }
-        format!("v_{name}.pointer({name}.cast())")
+        format!("v_{name}.pointer({name})")
     }
 
     /// An array of statuses, one for each request.
@@ -289,7 +374,7 @@ impl Text {
         });
         let requests = requests.expect("statuses belong to requests");
         self.before += &format!(
-            "let mut v_{name} = Array::room();\nif !array::fill_statuses(&mut v_{name}, {name}, {requests}) {{ return no_memory(NAME); }}\n"
+            "let mut v_{name} = Array::room();\nif !array::fill_statuses(&mut v_{name}, {name}, {requests}) {{ return array::no_memory(NAME); }}\n"
         );
         self.behind += &format!("array::hand_over_statuses(&mut v_{name}, {name});\n");
         format!("v_{name}.pointer_or_null()")
@@ -322,16 +407,20 @@ fn handle_type(kind: &str) -> String {
     format!("{}Handle", kind.trim_start_matches("MPI_"))
 }
 
+/// The type of a handle of this kind.
+fn object_type(face: Face<'_>, kind: &str) -> &'static str {
+    if kind == "MPI_File" { "usize" } else { face.handle() }
+}
+
 /// The type with which a parameter arrives from the program.
-fn c_type(param: &Param, large: bool) -> String {
+fn c_type(face: Face<'_>, param: &Param, large: bool) -> String {
     let pointer = if param.direction == Direction::In { "*const" } else { "*mut" };
     let is_value = param.dimensions == 0 && param.direction == Direction::In;
     match &param.kind {
         ParamKind::Object(kind) if is_word(kind) => parameter::c_type(param, large),
-        ParamKind::Object("MPI_File") if is_value => "usize".into(),
-        ParamKind::Object("MPI_File") => format!("{pointer} usize"),
-        ParamKind::Object(_) if is_value => "c_int".into(),
-        ParamKind::Object(_) => format!("{pointer} c_int"),
+        ParamKind::Object("MPI_T_cb_safety" | "MPI_T_source_order") => parameter::c_type(param, large),
+        ParamKind::Object(kind) if is_value => object_type(face, kind).into(),
+        ParamKind::Object(kind) => format!("{pointer} {}", object_type(face, kind)),
         ParamKind::Status => format!("{pointer} Status"),
         _ => parameter::c_type(param, large),
     }

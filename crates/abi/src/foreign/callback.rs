@@ -2,7 +2,8 @@
 //! generalized requests. The library calls them with what their program's ABI has.
 
 use super::constant;
-use super::handle::{HandleOut, number};
+use super::handle::{Foreign, for_program};
+use super::handle_out::HandleOut;
 use super::status::Status;
 use crate::argument::{Callback, Out};
 use crate::bodies;
@@ -13,9 +14,12 @@ use heddle_spec::constants::MPI_SUCCESS;
 use heddle_spec::handle::{ErrhandlerHandle, OpHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-/// What programs of MPICH's ABI know handles, error codes and statuses by.
-static MPICH: ProgramAbi = ProgramAbi {
-    handle: |word| number(word) as u32 as usize,
+/// What stands for a handle in such a program.
+type Number<H> = <H as Foreign>::Number;
+
+/// What programs of the ABI know handles, error codes and statuses by.
+static ABI: ProgramAbi = ProgramAbi {
+    handle: for_program,
     error: constant::their_error,
     error_of: constant::error,
     status: |ours, call| {
@@ -31,7 +35,7 @@ static MPICH: ProgramAbi = ProgramAbi {
 
 /// A function of such a program.
 fn callback(address: *const c_void, large: bool) -> Callback {
-    Callback { address, large, abi: &MPICH }
+    Callback { address, large, abi: &ABI }
 }
 
 /// What an entry returns.
@@ -56,9 +60,8 @@ macro_rules! made {
 }
 
 macro_rules! operators {
-    ($($symbol:ident $name:literal $large:literal;)*) => {$(
-        #[unsafe(no_mangle)]
-        pub(super) unsafe extern "C" fn $symbol(function: *const c_void, commute: c_int, op: *mut c_int) -> c_int {
+    ($($entry:ident $name:literal $large:literal;)*) => {$(
+        pub(super) unsafe fn $entry(function: *const c_void, commute: c_int, op: *mut Number<OpHandle>) -> c_int {
             let function = callback(function, $large);
             made!($name, running, OpHandle at op: |op| bodies::collective::op_create(function, commute != 0, op))
         }
@@ -66,14 +69,13 @@ macro_rules! operators {
 }
 
 operators! {
-    heddle_mpich_Op_create "MPI_Op_create" false;
-    heddle_mpich_Op_create_c "MPI_Op_create_c" true;
+    op_create "MPI_Op_create" false;
+    op_create_c "MPI_Op_create_c" true;
 }
 
 macro_rules! error_handlers {
-    ($($symbol:ident $name:literal $create:expr;)*) => {$(
-        #[unsafe(no_mangle)]
-        pub(super) unsafe extern "C" fn $symbol(function: *const c_void, errhandler: *mut c_int) -> c_int {
+    ($($entry:ident $name:literal $create:expr;)*) => {$(
+        pub(super) unsafe fn $entry(function: *const c_void, errhandler: *mut Number<ErrhandlerHandle>) -> c_int {
             let function = callback(function, false);
             made!($name, early, ErrhandlerHandle at errhandler: |errhandler| $create(function, errhandler))
         }
@@ -81,16 +83,15 @@ macro_rules! error_handlers {
 }
 
 error_handlers! {
-    heddle_mpich_Comm_create_errhandler "MPI_Comm_create_errhandler" bodies::env::comm_create_errhandler;
-    heddle_mpich_Win_create_errhandler "MPI_Win_create_errhandler" bodies::env::win_create_errhandler;
-    heddle_mpich_File_create_errhandler "MPI_File_create_errhandler" bodies::io::file_create_errhandler;
-    heddle_mpich_Session_create_errhandler "MPI_Session_create_errhandler" bodies::env::session_create_errhandler;
+    comm_create_errhandler "MPI_Comm_create_errhandler" bodies::env::comm_create_errhandler;
+    win_create_errhandler "MPI_Win_create_errhandler" bodies::env::win_create_errhandler;
+    file_create_errhandler "MPI_File_create_errhandler" bodies::io::file_create_errhandler;
+    session_create_errhandler "MPI_Session_create_errhandler" bodies::env::session_create_errhandler;
 }
 
 macro_rules! keyvals {
-    ($($symbol:ident $name:literal $create:ident;)*) => {$(
-        #[unsafe(no_mangle)]
-        pub(super) unsafe extern "C" fn $symbol(
+    ($($create:ident $name:literal;)*) => {$(
+        pub(super) unsafe fn $create(
             copy: *const c_void,
             delete: *const c_void,
             keyval: *mut c_int,
@@ -105,19 +106,18 @@ macro_rules! keyvals {
 }
 
 keyvals! {
-    heddle_mpich_Comm_create_keyval "MPI_Comm_create_keyval" comm_create_keyval;
-    heddle_mpich_Keyval_create "MPI_Keyval_create" keyval_create;
-    heddle_mpich_Type_create_keyval "MPI_Type_create_keyval" type_create_keyval;
-    heddle_mpich_Win_create_keyval "MPI_Win_create_keyval" win_create_keyval;
+    comm_create_keyval "MPI_Comm_create_keyval";
+    keyval_create "MPI_Keyval_create";
+    type_create_keyval "MPI_Type_create_keyval";
+    win_create_keyval "MPI_Win_create_keyval";
 }
 
-/// The copy function of MPICH that keeps a value: a copy has the same.
+/// A copy function that keeps a value: a copy has the same.
 ///
 /// # Safety
-/// As the standard demands of who calls a copy function.
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn heddle_mpich_Dup_fn(
-    _: c_int,
+/// As the standard demands of who calls a copy function, here and below.
+pub(super) unsafe fn keep_value<N>(
+    _: N,
     _: c_int,
     _: *mut c_void,
     value: *mut c_void,
@@ -131,15 +131,36 @@ pub(super) unsafe extern "C" fn heddle_mpich_Dup_fn(
     MPI_SUCCESS
 }
 
+/// A copy function by which a copy has no value.
+///
+/// # Safety
+/// The same.
+pub(super) unsafe fn drop_value<N>(
+    _: N,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the library, or a program that calls it, has a variable there.
+    unsafe { *flag = 0 };
+    MPI_SUCCESS
+}
+
+/// A function for values that need no deletion.
+pub(super) fn delete_nothing<N>(_: N, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    MPI_SUCCESS
+}
+
 /// # Safety
 /// The functions are those that the standard asks for.
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn heddle_mpich_Grequest_start(
+pub(super) unsafe fn grequest_start(
     query: *const c_void,
     free: *const c_void,
     cancel: *const c_void,
     state: *mut c_void,
-    request: *mut c_int,
+    request: *mut Number<RequestHandle>,
 ) -> c_int {
     let (query, free, cancel) = (callback(query, false), callback(free, false), callback(cancel, false));
     made!("MPI_Grequest_start", running, RequestHandle at request: |request| {

@@ -1,9 +1,15 @@
 //! Arrays whose elements differ between the ABIs. Up to a length they lie on the stack, so that waiting for a
 //! few requests allocates nothing.
 
-use super::handle::{Foreign, UNSET};
-use super::status::{self, Status};
+use super::constant;
+use super::converted_status::{NONE, is_ignored};
+use super::handle::Foreign;
+use super::handle_out::UNSET;
+use super::status::Status;
+use crate::entry::failed;
+use crate::error::{Error, ErrorObject};
 use heddle_spec::Status as Ours;
+use heddle_spec::constants::MPI_ERR_NO_MEM;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -55,11 +61,11 @@ impl<T: Copy> Array<T> {
     /// # Safety
     /// The address is null, or the array there has `len` elements.
     #[inline(always)]
-    pub(super) unsafe fn fill_from(
+    pub(super) unsafe fn fill_from<N: Copy>(
         &mut self,
-        at: *const c_int,
+        at: *const N,
         len: impl Into<i64>,
-        convert: impl Fn(c_int) -> T,
+        convert: impl Fn(N) -> T,
     ) -> bool {
         // SAFETY: the caller's promise.
         at.is_null() || self.fill_by(len.into(), |index| convert(unsafe { *at.wrapping_add(index) }))
@@ -77,7 +83,7 @@ impl<T: Copy> Array<T> {
 
     /// The address for the call: null where the program's is.
     #[inline(always)]
-    pub(super) fn pointer(&mut self, theirs: *const c_int) -> *mut T {
+    pub(super) fn pointer(&mut self, theirs: *const impl Sized) -> *mut T {
         if theirs.is_null() { ptr::null_mut() } else { self.elements().as_mut_ptr() }
     }
 
@@ -85,6 +91,14 @@ impl<T: Copy> Array<T> {
     pub(super) fn pointer_or_null(&mut self) -> *mut T {
         if self.is_there { self.elements().as_mut_ptr() } else { ptr::null_mut() }
     }
+}
+
+/// There is no memory for a converted array.
+#[cold]
+pub(super) fn no_memory(name: &'static str) -> c_int {
+    let error =
+        Error::new(MPI_ERR_NO_MEM, "there is no memory for a copy of an array of handles or statuses");
+    constant::their_error(failed(name, ErrorObject::Default, error))
 }
 
 /// A length that goes in and out through a pointer.
@@ -100,7 +114,7 @@ pub(super) unsafe fn length_at(at: *const c_int) -> c_int {
 ///
 /// # Safety
 /// The address is null, or the array there is as long.
-pub(super) unsafe fn hand_over<H: Foreign>(array: &mut Array<H>, to: *mut c_int) {
+pub(super) unsafe fn hand_over<H: Foreign>(array: &mut Array<H>, to: *mut H::Number) {
     for (index, element) in array.elements().iter().enumerate() {
         if element.word() != 0 {
             // SAFETY: the caller's promise; without an address there are no elements.
@@ -118,7 +132,7 @@ pub(super) fn unset<H: Foreign>() -> H {
 ///
 /// # Safety
 /// As for [`hand_over`].
-pub(super) unsafe fn hand_over_set<H: Foreign>(array: &mut Array<H>, to: *mut c_int) {
+pub(super) unsafe fn hand_over_set<H: Foreign>(array: &mut Array<H>, to: *mut H::Number) {
     for (index, element) in array.elements().iter().enumerate() {
         if element.word() != UNSET && !to.is_null() {
             // SAFETY: the caller's promise.
@@ -144,7 +158,7 @@ pub(super) unsafe fn change(at: *mut c_int, len: impl Into<i64>, convert: impl F
 /// memory.
 #[inline(always)]
 pub(super) fn fill_statuses(array: &mut Array<Ours>, theirs: *const Status, len: c_int) -> bool {
-    status::is_ignored(theirs) || array.fill(len, status::NONE)
+    is_ignored(theirs) || array.fill(len, NONE)
 }
 
 /// Hands over what a call has set.
