@@ -16,8 +16,8 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Finalized(&flag));
     CHECK_EQ(flag, 0);
     CHECK_OK(MPI_Get_version(&version, &subversion));
-    CHECK_EQ(version, MPI_VERSION);
-    CHECK_EQ(subversion, MPI_SUBVERSION);
+    /* Another library's header may be that of an older standard. */
+    CHECK(version > MPI_VERSION || (version == MPI_VERSION && subversion == MPI_SUBVERSION));
     CHECK_OK(MPI_Get_library_version(library, &len));
     CHECK_EQ(strlen(library), len);
 

@@ -63,6 +63,7 @@ class Program:
     keys: dict
     binary: pathlib.Path = None
     error: str = ""
+    lacks: tuple = ()
     being_built: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
     @property
@@ -194,15 +195,26 @@ def is_built(program, command, note, options):
     return max(file.stat().st_mtime for file in read) < program.binary.stat().st_mtime
 
 
+def lacks_names(output):
+    """The names of MPI that an older header lacks, of which a program that does not compile makes use."""
+    pattern = r"error: .*(?:implicit declaration of function|unknown type name) .(MPI_\w+)|error: .(MPI_\w+). undeclared"
+    return tuple(sorted({function or name for function, name in re.findall(pattern, output)}))
+
+
 def build(program, options, folder):
     """Compiles a program, unless it is there. Others may do so in the same folder at the same time."""
     program.binary = folder / program.name
     command = [*options.mpicc, *CFLAGS, *options.cflags, *(["-DHEDDLE_TEST_ORACLE"] if options.oracle else []), str(program.source)]
+    if options.abi:
+        command.append("-Werror=implicit-function-declaration")
     note = folder / f"{program.name}.command"
     if is_built(program, command, note, options):
         return
     new = folder / f"{program.name}.{os.getpid()}"
     done = subprocess.run([*command, "-o", str(new)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0 and options.abi and lacks_names(done.stdout):
+        program.lacks = lacks_names(done.stdout)
+        return
     if done.returncode != 0:
         program.error = f"does not compile: {shlex.join(command)}\n{done.stdout}"
         return
@@ -372,6 +384,11 @@ def main():
                 return
             with runs_of_it[0].program.being_built:
                 build(runs_of_it[0].program, options, folder)
+            if runs_of_it[0].program.lacks:
+                with lock:
+                    skipped += 1
+                    print(f"skip {runs_of_it[0].program.name}: the header lacks {' '.join(runs_of_it[0].program.lacks)}", flush=True)
+                return
             if runs_of_it[0].program.error:
                 runs_of_it = runs_of_it[:1]
             for run in runs_of_it:

@@ -14,7 +14,7 @@ const USES: &str = "\
     use super::handle_out::HandleOut;\n\
     use super::converted_status::ConvertedStatus;\n\
     use super::status::Status;\n\
-    use super::text::ShorterText;\n\
+    use super::text::{self, ShorterText};\n\
     use super::{address, after, callback, constant, constants, number_of, removed};\n\
     use heddle_spec::constants::{MPI_IN_PLACE, MPI_SUCCESS};\n\
     use heddle_spec::handle::*;\n\
@@ -74,7 +74,8 @@ pub(crate) fn foreign_entries(face: Face<'_>, functions: &Functions) -> String {
         }
     }
     for (name, file, params) in WRITTEN {
-        let params: Vec<String> = params.split(", ").map(|param| param.replace("HANDLE", face.handle())).collect();
+        let params: Vec<String> =
+            params.split(", ").map(|param| param.replace("HANDLE", face.handle())).collect();
         out += &calls(face, name, file, &params);
     }
     out
@@ -88,7 +89,8 @@ fn same(face: Face<'_>, name: &str, function: &Function) -> String {
 
 /// A function that is written by hand, for it takes functions of the program.
 fn by_hand(face: Face<'_>, name: &str, function: &Function, large: bool) -> String {
-    let params = function.params_of(large).map(|param| format!("{}: {}", param.name, c_type(face, param, large)));
+    let params =
+        function.params_of(large).map(|param| format!("{}: {}", param.name, c_type(face, param, large)));
     calls(face, name, "callback", &params.collect::<Vec<_>>())
 }
 
@@ -134,14 +136,22 @@ fn made(face: Face<'_>, name: &str, function: &Function, large: bool) -> String 
 }
 
 /// The text of a part.
-fn entry(name: &str, function: &Function, large: bool, (head, begin): (&str, &str), text: Text<'_>) -> String {
+fn entry(
+    name: &str,
+    function: &Function,
+    large: bool,
+    (head, begin): (&str, &str),
+    text: Text<'_>,
+) -> String {
     let Text { face, params, before, arguments, mut behind, .. } = text;
     let before = format!("{begin}{before}").replace("NAME", &format!("{name:?}"));
     behind += after(function, large);
     let (params, arguments) = (params.join(", "), arguments.join(", "));
     let call = format!("crate::entry_points::{name}({arguments})");
     let (result, body) = match &function.returns {
-        Returns::Value(ParamKind::Object(kind)) => (object_type(face, kind).into(), format!("{before}{call}.number()")),
+        Returns::Value(ParamKind::Object(kind)) => {
+            (object_type(face, kind).into(), format!("{before}{call}.number()"))
+        }
         Returns::Value(kind) => (parameter::value_type(kind, large), format!("{before}{call}")),
         _ => ("c_int".into(), format!("{before}let code = {call};\n{behind}constant::result(code)")),
     };
@@ -214,7 +224,9 @@ impl<'a> Text<'a> {
         let name = format!("c_{}", param.name);
         self.params.push(format!("{name}: {}", c_type(self.face, param, large)));
         let argument = match (&param.kind, param.dimensions, param.direction) {
-            (ParamKind::Object("MPI_T_pvar_handle"), 0, Direction::In) => format!("address::pvar_handle({name})"),
+            (ParamKind::Object("MPI_T_pvar_handle"), 0, Direction::In) => {
+                format!("address::pvar_handle({name})")
+            }
             (ParamKind::Object(kind), ..) if is_word(kind) => name,
             (ParamKind::Object("MPI_T_cb_safety"), ..) => self.constant(function, param, "T_CB_SAFETIES"),
             (ParamKind::Object("MPI_T_source_order"), ..) => {
@@ -254,6 +266,7 @@ impl<'a> Text<'a> {
                 format!("address::weights({name}){cast}")
             }
             (ParamKind::Text, 0, Direction::Out) => self.text(function, &name),
+            (ParamKind::Text, 0, Direction::In) => self.info_text(function, param, name),
             (ParamKind::Rank | ParamKind::Tag, 0, Direction::In) if self.part == Part::Usual => {
                 self.usual_number(name)
             }
@@ -329,6 +342,25 @@ impl<'a> Text<'a> {
         self.before += &format!("let mut v_{name} = ShorterText::<{ours}, {theirs}>::new({name});\n");
         self.behind += &format!("v_{name}.hand_over(code, {length});\n");
         format!("v_{name}.pointer()")
+    }
+
+    /// A key or value of an info object, which may be longer in the standard's ABI.
+    fn info_text(&mut self, function: &Function, param: &Param, name: String) -> String {
+        let (class, limit) = match &*param.name {
+            "key" => ("MPI_ERR_INFO_KEY", "MPI_MAX_INFO_KEY"),
+            "value" => ("MPI_ERR_INFO_VALUE", "MPI_MAX_INFO_VAL"),
+            _ => return name,
+        };
+        if function.name.starts_with("Info_")
+            && let Some((_, theirs)) = self.face.lengths(limit)
+        {
+            // MPICH's limit does not count the final zero.
+            let theirs = theirs + i64::from(self.face.abi == MPICH);
+            self.before += &format!(
+                "if text::is_longer({name}, {theirs}) {{ return text::too_long(NAME, heddle_spec::constants::{class}, {theirs}); }}\n"
+            );
+        }
+        name
     }
 
     fn handle_out(&mut self, param: &Param, handle: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::foreign::Face;
 use heddle_spec::constant::ConstantKind;
-use heddle_spec::constants::{ERROR_CLASSES, T_ERROR_CLASSES};
+use heddle_spec::constants::{ERROR_CLASSES, MPI_ERR_OTHER, T_ERROR_CLASSES};
 use heddle_spec::foreign::{ConstantPair, MPICH, PairedSection};
 use std::fmt::Write;
 
@@ -46,17 +46,7 @@ fn numbers(face: Face<'_>, group: &str, pairs: &[ConstantPair]) -> String {
     match group {
         // They are among the other classes.
         "T_ERROR_CLASSES" => return out,
-        "ERROR_CLASSES" => {
-            let tools = face.constants.iter().find(|section| section.group == "T_ERROR_CLASSES");
-            let all = [pairs, tools.map_or(&[], |section| &section.pairs)].concat();
-            out += &one_of("to_ERROR_CLASSES", all.iter().map(|pair| (pair.theirs, pair.ours)));
-            // Classes that the ABI does not have.
-            let other = pairs.iter().find(|pair| pair.name == "MPI_ERR_OTHER").map_or(0, |pair| pair.theirs);
-            let known = all.iter().map(|pair| (pair.ours, pair.theirs));
-            let classes = ERROR_CLASSES.iter().chain(T_ERROR_CLASSES).map(|(_, class)| i64::from(*class));
-            let unknown = classes.filter(|class| all.iter().all(|pair| pair.ours != *class));
-            out += &one_of("from_ERROR_CLASSES", known.chain(unknown.map(|class| (class, other))));
-        }
+        "ERROR_CLASSES" => out += &error_classes(face, pairs),
         "SENTINELS" => {
             for (group, names) in [("RANKS", &RANKS[..]), ("TAGS", &TAGS)] {
                 let pairs = pairs.iter().filter(|pair| names.contains(&&*pair.name));
@@ -70,6 +60,28 @@ fn numbers(face: Face<'_>, group: &str, pairs: &[ConstantPair]) -> String {
         _ = writeln!(out, "pub(crate) const {name}: c_int = {theirs};");
     }
     out
+}
+
+/// The ways between classes of errors. What one ABI does not have is another error in the other.
+fn error_classes(face: Face<'_>, classes: &[ConstantPair]) -> String {
+    let tools = face.constants.iter().find(|section| section.group == "T_ERROR_CLASSES");
+    let pairs: Vec<&ConstantPair> =
+        classes.iter().chain(tools.iter().flat_map(|section| &section.pairs)).collect();
+    let value = |name| pairs.iter().find(|pair| pair.name == name).map_or(0, |pair| pair.theirs);
+    let ours = ERROR_CLASSES.iter().chain(T_ERROR_CLASSES).map(|(name, class)| (*name, i64::from(*class)));
+    let ours = ours.filter(|(_, class)| pairs.iter().all(|pair| pair.ours != *class));
+    let ours = ours.map(|(name, class)| match name {
+        "MPI_ERR_ERRHANDLER" => (class, value("MPI_ERR_ARG")),
+        _ => (class, value("MPI_ERR_OTHER")),
+    });
+    // Only where so few are possible that a program might try them all. Its last class is no class of ours.
+    let last = value("MPI_ERR_LASTCODE");
+    let theirs = (1..=last).filter(|class| *class == last || pairs.iter().all(|pair| pair.theirs != *class));
+    let theirs = theirs.take(if last < 1000 { 1000 } else { 0 }).map(|class| (class, MPI_ERR_OTHER.into()));
+    let there =
+        theirs.chain(pairs.iter().filter(|pair| pair.theirs != last).map(|pair| (pair.theirs, pair.ours)));
+    one_of("to_ERROR_CLASSES", there)
+        + &one_of("from_ERROR_CLASSES", pairs.iter().map(|pair| (pair.ours, pair.theirs)).chain(ours))
 }
 
 /// The numbers that stand for predefined handles, by the words of these.

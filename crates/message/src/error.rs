@@ -80,6 +80,11 @@ impl From<OutOfMemory> for Error {
 /// codes.
 const FIRST_UNSUPPORTED: i32 = 0x2000;
 
+/// Returns true for a code that is Heddle's own: neither a class of the standard nor the program's.
+pub fn is_own_code(code: i32) -> bool {
+    (FIRST_UNSUPPORTED..mpi::MPI_ERR_LASTCODE).contains(&code)
+}
+
 fn unsupported_text(what: &str) -> String {
     format!("{what} is not built yet in Heddle; see docs/reference.md")
 }

@@ -49,7 +49,8 @@ impl ForeignAbi {
     ///
     /// Says which line of which table cannot be understood, and why, or which name the standard does not have.
     pub fn constants(&self) -> Result<Vec<PairedSection>, String> {
-        let parse = |(name, text): (&str, _)| constant::parse(text).map_err(|error| format!("{name}: {error}"));
+        let parse =
+            |(name, text): (&str, _)| constant::parse(text).map_err(|error| format!("{name}: {error}"));
         let ours = parse(("constants.table", crate::CONSTANTS_TABLE))?;
         parse(self.table)?
             .iter()
@@ -89,7 +90,10 @@ mod tests {
         };
         let (mpich, openmpi) = (pairs(MPICH), pairs(OPENMPI));
         let find = |pairs: &[ConstantPair], name: &str| {
-            pairs.iter().find(|pair| pair.name == name).map(|pair| (pair.ours, pair.theirs, pair.text.clone()))
+            pairs
+                .iter()
+                .find(|pair| pair.name == name)
+                .map(|pair| (pair.ours, pair.theirs, pair.text.clone()))
         };
         assert_eq!(find(&mpich, "MPI_ANY_SOURCE"), Some((-1, -2, "-2".into())));
         assert_eq!(find(&mpich, "MPI_COMM_WORLD"), Some((0x101, 0x4400_0000, "0x44000000".into())));
@@ -99,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_mistake_is_named_with_its_table() {
-        let abi = ForeignAbi { table: ("a.table", "section COMMS handle MPI_Comm x\nMPI_COMM_ALL 1"), ..MPICH };
+        let abi =
+            ForeignAbi { table: ("a.table", "section COMMS handle MPI_Comm x\nMPI_COMM_ALL 1"), ..MPICH };
         assert_eq!(abi.constants(), Err("a.table: MPI_COMM_ALL is not in COMMS".into()));
     }
 }

@@ -243,8 +243,11 @@ mod tests {
         for abi in [MPICH, OPENMPI] {
             let text = library(abi, &functions()).expect("its table is valid");
             let named = |line: &'_ str| line.starts_with(|first: char| first.is_ascii_alphabetic());
-            let labels: Vec<&str> =
-                text.lines().filter(|line| named(line)).filter_map(|line| Some(line.split_once(':')?.0)).collect();
+            let labels: Vec<&str> = text
+                .lines()
+                .filter(|line| named(line))
+                .filter_map(|line| Some(line.split_once(':')?.0))
+                .collect();
             let different: BTreeSet<&&str> = labels.iter().collect();
             assert_eq!(different.len(), labels.len(), "a label stands twice");
             for (name, _) in functions().all().flat_map(|function| function.forms()) {

@@ -85,7 +85,12 @@ pub(super) unsafe fn win_attribute(code: c_int, keyval: c_int, value: *mut c_voi
 /// # Safety
 /// The arguments are those of `MPI_Type_get_contents`, or of its form with large counts, which has returned
 /// `code`.
-pub(super) unsafe fn contents(code: c_int, large: bool, datatype: <DatatypeHandle as Foreign>::Number, integers: *mut c_int) {
+pub(super) unsafe fn contents(
+    code: c_int,
+    large: bool,
+    datatype: <DatatypeHandle as Foreign>::Number,
+    integers: *mut c_int,
+) {
     // SAFETY: the caller's promise.
     let integers = unsafe { ListOut::new(integers) };
     if code == ours::MPI_SUCCESS {
