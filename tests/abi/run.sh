@@ -136,6 +136,9 @@ foreign() {
     # Else the programs below may have found the other library, of which each is a world of one process.
     "$peer/bin/mpicc" "$here/version.c" -o "$work/version"
     [ "$("$build/bin/mpiexec" -n 2 "$work/version" | grep -c "^Heddle.*$library")" = 2 ] || fail "mpiexec does not lead programs to $library"
+    "$peer/bin/mpicc" "$here/version.c" -o "$work/version" -Wl,--disable-new-dtags -Wl,-rpath,"$peer/lib"
+    "$build/bin/mpiexec" -n 1 "$work/version" 2>&1 | grep -q "RPATH leads to $peer/lib.*--compat $abi" || fail "mpiexec does not tell of an RPATH"
+    "$build/bin/mpiexec" --compat "$abi" -n 1 "$work/version" | grep -q "^Heddle.*$library" || fail "mpiexec --compat $abi does not preload $library"
     [ "${HEDDLE_TEST_SEED:-}" = all ] || few=(--few 8)
     python3 "$top/tests/c/run.py" --mpicc "$peer/bin/mpicc" --mpiexec "$build/bin/mpiexec" --build-dir "$build/tests/c-$abi" \
         --abi "$abi" --cover one --models auto "${few[@]}" || fail "programs that its mpicc has compiled"

@@ -92,11 +92,13 @@ static void wrong_use(void) {
     CHECK_OK(MPI_Info_create(&info));
     CHECK_CLASS(MPI_Info_delete(info, "nothing"), MPI_ERR_INFO_NOKEY);
     memset(text, 'k', sizeof text);
+#ifndef OPEN_MPI /* Longer ones than its limits are taken: keys of Heddle's own are. */
     text[MPI_MAX_INFO_KEY + 10] = 0;
     CHECK_CLASS(MPI_Info_set(info, text, "v"), MPI_ERR_INFO_KEY);
     text[MPI_MAX_INFO_KEY + 10] = 'k';
     text[MPI_MAX_INFO_VAL + 50] = 0;
     CHECK_CLASS(MPI_Info_set(info, "key", text), MPI_ERR_INFO_VALUE);
+#endif
     CHECK_CLASS(MPI_Info_set(info, "", "v"), MPI_ERR_INFO_KEY);
     CHECK_CLASS(MPI_Info_get_nthkey(info, 3, text), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Info_set(MPI_INFO_NULL, "key", "v"), oracle ? MPI_ERR_ARG : MPI_ERR_INFO);

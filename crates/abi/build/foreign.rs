@@ -14,7 +14,7 @@ const USES: &str = "\
     use super::handle_out::HandleOut;\n\
     use super::converted_status::ConvertedStatus;\n\
     use super::status::Status;\n\
-    use super::text::{self, ShorterText};\n\
+    use super::text::ShorterText;\n\
     use super::{address, after, callback, constant, constants, number_of, removed};\n\
     use heddle_spec::constants::{MPI_IN_PLACE, MPI_SUCCESS};\n\
     use heddle_spec::handle::*;\n\
@@ -266,7 +266,6 @@ impl<'a> Text<'a> {
                 format!("address::weights({name}){cast}")
             }
             (ParamKind::Text, 0, Direction::Out) => self.text(function, &name),
-            (ParamKind::Text, 0, Direction::In) => self.info_text(function, param, name),
             (ParamKind::Rank | ParamKind::Tag, 0, Direction::In) if self.part == Part::Usual => {
                 self.usual_number(name)
             }
@@ -342,25 +341,6 @@ impl<'a> Text<'a> {
         self.before += &format!("let mut v_{name} = ShorterText::<{ours}, {theirs}>::new({name});\n");
         self.behind += &format!("v_{name}.hand_over(code, {length});\n");
         format!("v_{name}.pointer()")
-    }
-
-    /// A key or value of an info object, which may be longer in the standard's ABI.
-    fn info_text(&mut self, function: &Function, param: &Param, name: String) -> String {
-        let (class, limit) = match &*param.name {
-            "key" => ("MPI_ERR_INFO_KEY", "MPI_MAX_INFO_KEY"),
-            "value" => ("MPI_ERR_INFO_VALUE", "MPI_MAX_INFO_VAL"),
-            _ => return name,
-        };
-        if function.name.starts_with("Info_")
-            && let Some((_, theirs)) = self.face.lengths(limit)
-        {
-            // MPICH's limit does not count the final zero.
-            let theirs = theirs + i64::from(self.face.abi == MPICH);
-            self.before += &format!(
-                "if text::is_longer({name}, {theirs}) {{ return text::too_long(NAME, heddle_spec::constants::{class}, {theirs}); }}\n"
-            );
-        }
-        name
     }
 
     fn handle_out(&mut self, param: &Param, handle: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::foreign::Face;
 use heddle_spec::constant::ConstantKind;
-use heddle_spec::constants::{ERROR_CLASSES, MPI_ERR_OTHER, T_ERROR_CLASSES};
+use heddle_spec::constants::{ERROR_CLASSES, MPI_ERR_UNKNOWN, T_ERROR_CLASSES};
 use heddle_spec::foreign::{ConstantPair, MPICH, PairedSection};
 use std::fmt::Write;
 
@@ -77,7 +77,7 @@ fn error_classes(face: Face<'_>, classes: &[ConstantPair]) -> String {
     // Only where so few are possible that a program might try them all. Its last class is no class of ours.
     let last = value("MPI_ERR_LASTCODE");
     let theirs = (1..=last).filter(|class| *class == last || pairs.iter().all(|pair| pair.theirs != *class));
-    let theirs = theirs.take(if last < 1000 { 1000 } else { 0 }).map(|class| (class, MPI_ERR_OTHER.into()));
+    let theirs = theirs.take(if last < 1000 { 1000 } else { 0 }).map(|class| (class, MPI_ERR_UNKNOWN.into()));
     let there =
         theirs.chain(pairs.iter().filter(|pair| pair.theirs != last).map(|pair| (pair.theirs, pair.ours)));
     one_of("to_ERROR_CLASSES", there)

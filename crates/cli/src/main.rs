@@ -8,6 +8,7 @@
 
 mod info;
 mod lab;
+mod libraries;
 mod models;
 mod pages;
 mod reference;
@@ -34,6 +35,8 @@ enum Action {
     Info(info::InfoArgs),
     /// Run an MPI program on a simulated machine of many cores.
     Lab(lab::LabArgs),
+    /// Show which MPI libraries a program asks for, and what it gets under mpiexec.
+    Libraries(libraries::LibrariesArgs),
     /// List the thread-safety models.
     Models(models::ModelsArgs),
     /// Write manual pages, and completions for bash, zsh and fish.
@@ -67,6 +70,16 @@ fn main() -> ExitCode {
             Ok(ending) => ending,
             Err(error) => {
                 eprintln!("heddle lab: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Action::Libraries(args) => match libraries::text(&args) {
+            Ok(text) => {
+                let _ = io::stdout().write_all(text.as_bytes());
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("heddle libraries: {error}");
                 ExitCode::FAILURE
             }
         },

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::compat::{self, Compat};
 use crate::config_file::{self, ConfigFileError};
 use crate::hosts::{self, Host, HostError};
 use crate::job_line::{Block, Hosts, JobLine};
@@ -163,6 +164,7 @@ impl Reading {
             if block.inherited.is_none() {
                 block.inherited.clone_from(&self.inherited);
             }
+            job.notes.extend(compat::lead(block));
         }
         if self.is_quiet {
             job.notes.clear();
@@ -266,6 +268,9 @@ impl Reading {
             }
             OptionEffect::Directory => block.directory = Some(value.into()),
             OptionEffect::Path => block.path = Some(value),
+            OptionEffect::Compat => {
+                block.compat = Compat::read(&text).ok_or_else(|| bad(spelt, &value, Compat::ALLOWED))?;
+            }
             OptionEffect::Soft => block.soft = Some(text.into_owned()),
             OptionEffect::Architecture => architecture(spelt, &value)?,
             OptionEffect::ErrorHandler => {

@@ -1,12 +1,42 @@
-//! Programs that were compiled for another library's ABI: the folder where the loader finds Heddle's library
-//! of that name.
+//! Programs that were compiled for another library's ABI: how the loader finds Heddle's library of that name.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The loader's variable.
-pub(crate) const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
+use heddle_launcher::asked_library::{FOREIGN_LIBRARIES, asked_library};
+
+use crate::job_line::Block;
+
+/// The variables of the loader that name folders, and libraries that it loads first.
+const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// What is done for the programs of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Compat {
+    /// The loader looks into the folder of Heddle's libraries first.
+    #[default]
+    Path,
+    /// It loads the library of this ABI, wherever the program would look for it.
+    Preload(&'static str),
+    /// Nothing.
+    Off,
+}
+
+impl Compat {
+    /// What `--compat` allows.
+    pub(crate) const ALLOWED: &str = "path, mpich, openmpi or off";
+
+    /// The meaning of a word.
+    pub(crate) fn read(word: &str) -> Option<Compat> {
+        match word {
+            "path" => Some(Compat::Path),
+            "off" => Some(Compat::Off),
+            _ => Some(Compat::Preload(FOREIGN_LIBRARIES.iter().find(|library| library.abi == word)?.name)),
+        }
+    }
+}
 
 /// The folder, in an installation that has it.
 fn folder() -> Option<PathBuf> {
@@ -15,14 +45,34 @@ fn folder() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// The value of [`SEARCH_PATH`] for a rank that would otherwise have this one. `None` if it stays.
-pub(crate) fn search_path(otherwise: Option<&OsStr>) -> Option<OsString> {
-    Some(before(&folder()?, otherwise))
+/// Sets the loader's variable for the ranks of a block. Returns what there is to say of it.
+pub(crate) fn lead(block: &mut Block) -> Option<String> {
+    let folder = folder()?;
+    let (name, value) = variable(block, &folder)?;
+    block.environment.push((name.into(), value));
+    let program = block.located_program();
+    let asked = asked_library(Path::new(&program)).filter(|_| block.compat == Compat::Path)?;
+    Some(format!(
+        "{} asks for {}, and its RPATH leads to {}: it gets that one; --compat {} gives it Heddle's",
+        program.display(),
+        asked.library.name,
+        asked.from?.join(asked.library.name).display(),
+        asked.library.abi
+    ))
 }
 
-/// A folder, and behind it those that were there: the loader takes the first that has the library.
-fn before(folder: &Path, others: Option<&OsStr>) -> OsString {
-    let mut path = folder.as_os_str().to_owned();
+fn variable(block: &Block, folder: &Path) -> Option<(&'static str, OsString)> {
+    let before = |name, first: &Path| (name, before(first, block.variable(name).as_deref()));
+    match block.compat {
+        Compat::Path => Some(before(SEARCH_PATH, folder)),
+        Compat::Preload(library) => Some(before(PRELOAD, &folder.join(library))),
+        Compat::Off => None,
+    }
+}
+
+/// A folder or library, and behind it those that were there: the loader takes the first.
+fn before(first: &Path, others: Option<&OsStr>) -> OsString {
+    let mut path = first.as_os_str().to_owned();
     if let Some(others) = others.filter(|others| !others.is_empty()) {
         path.push(":");
         path.push(others);
@@ -40,5 +90,22 @@ mod tests {
         assert_eq!(path(Some("/a:/b")), "/here/lib/compat:/a:/b");
         assert_eq!(path(Some("")), "/here/lib/compat", "an empty entry would be the current folder");
         assert_eq!(path(None), "/here/lib/compat");
+    }
+
+    #[test]
+    fn each_way_has_its_variable() {
+        let variable = |word: &str| {
+            let block = Block { compat: Compat::read(word).expect(word), ..Block::default() };
+            variable(&block, Path::new("/compat"))
+                .map(|(name, value)| (name, value.into_string().expect("text")))
+        };
+        assert!(
+            variable("path").is_some_and(|(name, value)| name == SEARCH_PATH && value.starts_with("/compat"))
+        );
+        for (abi, library) in [("mpich", "/compat/libmpi.so.12"), ("openmpi", "/compat/libmpi.so.40")] {
+            assert!(variable(abi).is_some_and(|(name, value)| name == PRELOAD && value.starts_with(library)));
+        }
+        assert_eq!(variable("off"), None);
+        assert_eq!(Compat::read("preload"), None);
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::compat::Compat;
 use crate::hosts::Host;
 use crate::output::Labels;
 use crate::placement::Policy;
@@ -57,6 +58,8 @@ pub(crate) struct Block {
     pub(crate) directory: Option<PathBuf>,
     /// Where to look for the program, if not in `PATH` alone.
     pub(crate) path: Option<OsString>,
+    /// How they find Heddle, if they were compiled for another library.
+    pub(crate) compat: Compat,
     /// The numbers of ranks that are allowed, if not only the one given.
     pub(crate) soft: Option<String>,
     /// The program.

@@ -19,7 +19,6 @@ use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getppid, setpgid};
 
-use crate::compat;
 use crate::guardian::{self, Guardian};
 use crate::job_line::Block;
 use crate::output::Stream;
@@ -142,9 +141,6 @@ impl Rank {
             command.env_clear().envs(inherited(names));
         }
         command.args(&block.arguments).envs(block.environment.iter().map(|(name, value)| (name, value)));
-        if let Some(path) = compat::search_path(block.variable(compat::SEARCH_PATH).as_deref()) {
-            command.env(compat::SEARCH_PATH, path);
-        }
         command
             .env(env::RANK, rank.to_string())
             .env(env::SIZE, common.size.to_string())

@@ -1,26 +1,7 @@
-//! Texts that are shorter than in the standard's ABI.
+//! Texts for which a program has less room than the standard's ABI asks for.
 
-use super::constant;
-use crate::entry::failed;
-use crate::error::{Error, ErrorObject};
 use heddle_spec::constants::MPI_SUCCESS;
 use std::ffi::{c_char, c_int};
-
-/// Returns true if a text of the program has more characters than `limit`, the final zero included.
-///
-/// # Safety
-/// The address is null or that of a text.
-pub(super) unsafe fn is_longer(text: *const c_char, limit: usize) -> bool {
-    // SAFETY: the caller's promise; behind the text's end nothing is read.
-    !text.is_null() && (0..limit).all(|at| unsafe { *text.wrapping_add(at) } != 0)
-}
-
-/// What a call returns that got such a text.
-#[cold]
-pub(super) fn too_long(name: &'static str, class: c_int, limit: usize) -> c_int {
-    let error = Error::new(class, format!("the text is longer than {} characters", limit - 1));
-    constant::their_error(failed(name, ErrorObject::Default, error))
-}
 
 /// A text of up to `OURS` characters for a program that has room for `THEIRS`, both with the final zero.
 pub(super) struct ShorterText<const OURS: usize, const THEIRS: usize> {
@@ -63,13 +44,6 @@ impl<const OURS: usize, const THEIRS: usize> ShorterText<OURS, THEIRS> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_length_of_a_text_is_known() {
-        // SAFETY: texts of ours.
-        let is_longer = |text: &std::ffi::CStr, limit| unsafe { is_longer(text.as_ptr(), limit) };
-        assert!(is_longer(c"mpich", 5) && !is_longer(c"mpich", 6));
-    }
 
     #[test]
     fn a_long_text_is_cut() {

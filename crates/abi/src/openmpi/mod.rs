@@ -43,7 +43,7 @@ mod constants {
 /// # Safety
 ///
 /// As for the functions of the standard's ABI.
-#[allow(non_snake_case, unused_imports, unused_variables, unused_unsafe, unreachable_pub, missing_docs)]
+#[allow(non_snake_case, unused_variables, unused_unsafe, unreachable_pub, missing_docs)]
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::multiple_unsafe_ops_per_block)]
 mod entries {
     include!(concat!(env!("OUT_DIR"), "/openmpi_entries.rs"));

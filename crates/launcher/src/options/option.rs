@@ -36,6 +36,8 @@ pub enum OptionEffect {
     Directory,
     /// Where the program is looked for.
     Path,
+    /// How programs that were compiled for another library find Heddle.
+    Compat,
     /// The allowed numbers of ranks.
     Soft,
     /// The machine's architecture.

@@ -62,6 +62,15 @@ pub const TABLE: &[LaunchOption] = &[
         "look for the program in these directories, separated by colons, before PATH",
     ),
     row(
+        &["compat"],
+        One("HOW", "a way"),
+        OptionEffect::Compat,
+        "",
+        "how a program that was compiled for another library finds Heddle: path (the loader looks into\n\
+         Heddle's folder first; the default), mpich or openmpi (the library of that ABI is preloaded,\n\
+         which an RPATH of the program cannot prevent), off",
+    ),
+    row(
         &["soft"],
         One("SET", "numbers of ranks"),
         OptionEffect::Soft,
