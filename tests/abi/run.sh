@@ -136,7 +136,7 @@ foreign() {
     # Else the programs below may have found the other library, of which each is a world of one process.
     "$peer/bin/mpicc" "$here/version.c" -o "$work/version"
     [ "$("$build/bin/mpiexec" -n 2 "$work/version" | grep -c "^Heddle.*$library")" = 2 ] || fail "mpiexec does not lead programs to $library"
-    "$peer/bin/mpicc" "$here/version.c" -o "$work/version" -Wl,--disable-new-dtags -Wl,-rpath,"$peer/lib"
+    compile "$here/version.c" "$peer/include" "$peer/lib/$library" "$work/version" -Wl,--disable-new-dtags -Wl,-rpath,"$peer/lib"
     "$build/bin/mpiexec" -n 1 "$work/version" 2>&1 | grep -q "RPATH leads to $peer/lib.*--compat $abi" || fail "mpiexec does not tell of an RPATH"
     "$build/bin/mpiexec" --compat "$abi" -n 1 "$work/version" | grep -q "^Heddle.*$library" || fail "mpiexec --compat $abi does not preload $library"
     [ "${HEDDLE_TEST_SEED:-}" = all ] || few=(--few 8)
