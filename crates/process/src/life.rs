@@ -38,6 +38,7 @@ use heddle_objects::lifetime::Collected;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_settings::{self as settings, Settings};
 use heddle_spec::constants as mpi;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A reason for which the library is in use.
@@ -200,6 +201,11 @@ fn join_job() -> Result<(World, Option<Network>, Settings)> {
     let joining = Joining::begin(settings.bootstrap).map_err(start_error)?;
     let network = domain::open_network(&settings, &joining)?;
     let world = joining.join().map_err(start_error)?;
+    if world.rank() == 0 {
+        for slip in heddle_settings::mistyped_variables() {
+            let _ = io::stderr().write_all(format!("heddle: {slip}\n").as_bytes());
+        }
+    }
     Ok((world, network, settings))
 }
 

@@ -18,6 +18,7 @@
 //! | `collective_table.rs` | a file with algorithms by the number of processes and bytes |
 //! | `chosen.rs` | the settings that the environment and the control variables choose |
 //! | `given.rs` | the values given to variables |
+//! | `mistyped.rs` | variables of the environment that look like a setting, and are none |
 //! | `variable.rs` | every environment variable: the settings here and the parts of the model |
 //! | `info_keys.rs` | the info keys that Heddle knows |
 //! | `cores.rs` | a list of cores |
@@ -32,6 +33,7 @@ mod cores;
 mod given;
 pub mod info_keys;
 mod kinds;
+mod mistyped;
 mod settings;
 mod spread_rule;
 mod variable;
@@ -43,6 +45,7 @@ pub use collectives::Collectives;
 pub use cores::Cores;
 pub use given::{given, write};
 pub use kinds::bypasses;
+pub use mistyped::mistyped_variables;
 pub use settings::Settings;
 pub use spread_rule::SpreadRule;
 pub use variable::Variable;

@@ -1,12 +1,21 @@
 //! The reasons why there is no such model.
 
 use super::model::Model;
+use super::nearest::nearest;
+
+/// The end of a sentence: the model that is meant, or all that there are.
+fn known_models(name: &str) -> String {
+    match nearest(name, Model::names()) {
+        Some(meant) => format!("; did you mean {meant}? `heddle models` lists all"),
+        None => format!("; the models are: {}", Model::names().collect::<Vec<_>>().join(", ")),
+    }
+}
 
 /// The reason why a model does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// No model has that name.
-    #[error("there is no thread-safety model \"{name}\"; the models are: {}", Model::names().collect::<Vec<_>>().join(", "))]
+    #[error("there is no thread-safety model \"{name}\"{}", known_models(name))]
     Unknown {
         /// The name that was asked for.
         name: String,
