@@ -83,9 +83,34 @@ const CONSTANTS: [(&str, usize); 3] = [
     ("MPI_WEIGHTS_EMPTY", constants::MPI_WEIGHTS_EMPTY),
     ("MPI_T_PVAR_ALL_HANDLES", constants::MPI_T_PVAR_ALL_HANDLES),
 ];
-/// Pointers that stand for no status in Fortran: the value that C's have.
-const NO_STATUSES: [&str; 4] =
-    ["MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F08_STATUSES_IGNORE"];
+/// Variables of Fortran that are known by their address, with their bytes: the common blocks of `mpif.h` and
+/// of the module `mpi`, and what the module `mpi_f08` has. A program with one of these has the variable, too,
+/// and the dynamic linker picks the program's; `libmpifort.so.12` takes the address from here.
+const FORTRAN: [(&str, usize); 16] = [
+    ("mpipriv1_", 28),
+    ("mpipriv2_", 24),
+    ("mpiprivc_", 2),
+    ("mpifcmb5_", 4),
+    ("mpifcmb9_", 4),
+    ("mpifcmba_", 4),
+    ("MPIR_F08_MPI_BOTTOM", 4),
+    ("MPIR_F08_MPI_IN_PLACE", 4),
+    ("MPIR_F08_MPI_STATUS_IGNORE_OBJ", 20),
+    ("MPIR_F08_MPI_STATUSES_IGNORE_OBJ", 20),
+    ("__mpi_f08_link_constants_MOD_mpi_unweighted", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_weights_empty", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_buffer_automatic", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_errcodes_ignore", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_argv_null", 1),
+    ("__mpi_f08_link_constants_MOD_mpi_argvs_null", 1),
+];
+/// Pointers of C to those that stand for no status.
+const NO_STATUSES: [(&str, &str); 4] = [
+    ("MPI_F_STATUS_IGNORE", "mpipriv1_ + 8"),
+    ("MPI_F_STATUSES_IGNORE", "mpipriv2_"),
+    ("MPI_F08_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ"),
+    ("MPI_F08_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"),
+];
 
 /// The library `libmpi.so.12` in assembly language: under each name a jump to the entry in Heddle's library.
 pub fn stubs(functions: &Functions) -> String {
@@ -105,18 +130,20 @@ pub fn stubs(functions: &Functions) -> String {
     }
     stub(&["MPIR_Dup_fn".into()], "heddle_mpich_Dup_fn");
     out += "    .section .data.rel.ro, \"aw\"\n    .p2align 3\n";
-    let no_statuses = NO_STATUSES.into_iter().map(|name| (name, 1));
-    for (name, value) in CONSTANTS.into_iter().chain(no_statuses) {
+    let constants = CONSTANTS.map(|(name, value)| (name, value.to_string()));
+    let no_statuses = NO_STATUSES.map(|(name, variable)| (name, variable.to_owned()));
+    for (name, value) in constants.into_iter().chain(no_statuses) {
         _ = writeln!(
             out,
             "    .globl {name}\n    .type {name}, %object\n    .size {name}, 8\n{name}: .quad {value}"
         );
     }
-    out += "    .bss\n    .p2align 3\n";
-    for name in ["MPIR_F08_MPI_STATUS_IGNORE_OBJ", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"] {
+    out += "    .bss\n";
+    for (name, bytes) in FORTRAN {
         _ = writeln!(
             out,
-            "    .globl {name}\n    .type {name}, %object\n    .size {name}, 24\n{name}: .zero 24"
+            "    .p2align 3\n    .globl {name}\n    .type {name}, %object\n    .size {name}, {bytes}\n\
+             {name}: .zero {bytes}"
         );
     }
     out
