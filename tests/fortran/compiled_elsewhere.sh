@@ -7,6 +7,7 @@
 # mpif.h, the modules and libmpifort.so.12 of an MPICH whose modules fit gfortran, the programs are compiled with these, too, in all forms.
 # Prints one line a program; the last is "N passed, M failed".
 set -u
+export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-all}
 
 here=$(dirname "$(readlink -f "$0")")
 top=$(dirname "$(dirname "$here")")
