@@ -105,9 +105,11 @@ def report(crate, members, edges):
 
 
 def packages():
-    """The folder of each package of the workspace."""
+    """The folder of each package of the workspace, but for those that compile another's sources."""
     found = {}
     for manifest in sorted(BASE.glob("crates/*/Cargo.toml")):
+        if not (manifest.parent / "src").is_dir():
+            continue
         found[re.search(r'^name\s*=\s*"([^"]+)"', manifest.read_text(), re.MULTILINE)[1]] = manifest.parent
     return found
 

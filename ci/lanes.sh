@@ -81,6 +81,7 @@ lane_fortran() {
     names=$(model_names 1 6) || return
     ci/peer.sh impi >/dev/null || return
     tests/fortran/run.sh "$build" || return
+    tests/fortran/compiled_elsewhere.sh "$build" || return
     tests/fortran/cost/run.py "$build" || [ $? -eq 77 ] || return
     make -s -C examples/sweep FC="$build/bin/mpifort" BUILD="$build/examples/sweep" || return
     # shellcheck disable=SC2086  # a list

@@ -33,6 +33,10 @@ EXCEPTIONS = {
     "Guarded": "what a method of combining guards",
     "Inside": "as Guarded: a thread inside",
     "Reply": "of PMI, in either of its versions",
+    "Descriptor": "what a Fortran compiler passes for a buffer: in each ABI for which the subroutines are compiled",
+    "Bounds": "as Descriptor",
+    "Handle": "as Descriptor",
+    "FileHandle": "as Descriptor",
 }
 
 DEFINITION = re.compile(r"^(?:(pub)(\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|union|type) ([A-Z]\w*)(.*)")

@@ -29,9 +29,14 @@ for program in mpiexec heddle mpicc mpicxx mpic++; do
 done
 put 755 lib/libmpi_abi.so.1
 ln -sfn libmpi_abi.so.1 "$prefix/lib/libmpi_abi.so"
-put 755 lib/compat/libmpi.so.12
+for name in mpi mpifort mpicxx; do
+    if [ -f "$build/lib/compat/lib$name.so.12" ]; then
+        put 755 "lib/compat/lib$name.so.12"
+        # Debian's name
+        ln -sfn "lib$name.so.12" "$prefix/lib/compat/libmpich${name#mpi}.so.12"
+    fi
+done
 put 755 lib/compat/libmpi.so.40
-ln -sfn libmpi.so.12 "$prefix/lib/compat/libmpich.so.12"
 ln -sfn mpiexec "$prefix/bin/mpirun"
 for name in heddle mpi mpi-c mpi-cxx; do
     put 644 "lib/pkgconfig/$name.pc"

@@ -6,8 +6,9 @@
 #                       and the same as mpi.pc, mpi-c.pc, mpi-cxx.pc, for those who ask for any MPI library
 #                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
-#   BUILD_DIR/lib/compat  libmpi.so.12, for programs that were compiled for MPICH, Intel MPI and their like, and as libmpich.so.12,
-#                       Debian's name; libmpi.so.40, for those compiled for Open MPI
+#   BUILD_DIR/lib/compat  libmpi.so.12 and (if it was built) libmpifort.so.12, for programs that were compiled for MPICH, Intel MPI and
+#                       their like, and as libmpich.so.12 and libmpichfort.so.12, Debian's names; libmpicxx.so.12, which is empty;
+#                       libmpi.so.40, for those compiled for Open MPI
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
 #   BUILD_DIR/lib/heddle  libheddle_lab_plugin.so, the plugin of `heddle lab`
 #   BUILD_DIR/share     heddle/thread-sanitizer.supp; manual pages and completions for shells (if heddle was built)
@@ -60,11 +61,11 @@ done
 put 755 "$release/libmpi_abi.so" "$build/lib/libmpi_abi.so.1"
 ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 "$release/generate" header "$build/include/mpi.h"
-# compat SONAME ABI: a library whose functions are jumps to Heddle's for programs of another ABI. It finds Heddle's beside its folder,
-# and no linker finds it by accident.
+# compat SONAME [ABI]: a library whose functions are jumps to Heddle's for programs of another ABI, or without functions. It finds
+# Heddle's beside its folder, and no linker finds it by accident.
 compat() {
     made=$build/lib/compat/$1.made
-    "$release/generate" "$2" "$made.s"
+    if [ $# -gt 1 ]; then "$release/generate" "$2" "$made.s"; else echo '.section .note.GNU-stack,"",%progbits' >"$made.s"; fi
     cc -shared -nostdlib -Wl,-soname,"$1" -Wl,-rpath,'$ORIGIN/..' -Wl,--no-as-needed -o "$made" "$made.s" "$build/lib/libmpi_abi.so.1"
     put 755 "$made" "$build/lib/compat/$1"
     rm -f "$made" "$made.s"
@@ -73,6 +74,13 @@ mkdir -p "$build/lib/compat"
 compat libmpi.so.12 mpich
 compat libmpi.so.40 openmpi
 ln -sfn libmpi.so.12 "$build/lib/compat/libmpich.so.12"
+# What mpicxx links beside libmpi. Programs without the old bindings of C++ use no function of it.
+compat libmpicxx.so.12
+ln -sfn libmpicxx.so.12 "$build/lib/compat/libmpichcxx.so.12"
+if [ -f "$release/libheddle_fortran_mpich.so" ]; then
+    put 755 "$release/libheddle_fortran_mpich.so" "$build/lib/compat/libmpifort.so.12"
+    ln -sfn libmpifort.so.12 "$build/lib/compat/libmpichfort.so.12"
+fi
 put 644 "$root/tools/thread-sanitizer.supp" "$build/share/heddle/thread-sanitizer.supp"
 # configure NAME [OTHER..]: the pkg-config file, and the same by other names
 configure() {

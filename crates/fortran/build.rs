@@ -2,27 +2,32 @@
 //! of MPI: the program's MPI library has them.
 
 mod build {
+    pub(crate) mod abi;
     pub(crate) mod c_form;
     pub(crate) mod conversion;
+    pub(crate) mod spellings;
     pub(crate) mod subroutine;
 }
 
+use build::abi::{Abi, mpich_constants};
+use build::spellings::spellings;
 use build::subroutine::subroutines;
 use heddle_spec::function_table::Functions;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 /// A C function of each kind for each of the procedures that Fortran may hand in (`src/callbacks.rs`).
 fn callbacks() -> String {
-    const HANDLER: &str = "unsafe extern \"C\" fn(*mut Handle, *mut c_int)";
+    let handler = |handle| format!("unsafe extern \"C\" fn(*mut {handle}, *mut c_int)");
     let operator = |len| format!("unsafe extern \"C\" fn(*mut c_void, *mut c_void, *mut {len}, *mut Handle)");
     let kinds = [
         ("operator", operator("c_int")),
         ("large_operator", operator("i64")),
-        ("comm_handler", HANDLER.into()),
-        ("win_handler", HANDLER.into()),
-        ("file_handler", HANDLER.into()),
-        ("session_handler", HANDLER.into()),
+        ("comm_handler", handler("Handle")),
+        ("win_handler", handler("Handle")),
+        ("file_handler", handler("FileHandle")),
+        ("session_handler", handler("Handle")),
     ];
     kinds
         .iter()
@@ -34,13 +39,34 @@ fn callbacks() -> String {
         .collect()
 }
 
+/// Makes the library need `libmpi.so.12` beside it, whose functions it calls. That is made when the build is
+/// laid out, so the linker gets an empty library of the name.
+fn need_libmpi(out: &Path) {
+    let library = out.join("libmpi.so.12");
+    let mut linker = Command::new("cc");
+    linker.args(["-shared", "-nostdlib", "-Wl,-soname,libmpi.so.12", "-x", "assembler", "/dev/null", "-o"]);
+    let status = linker.arg(&library).status();
+    assert!(status.is_ok_and(|status| status.success()), "cc cannot make an empty library");
+    for argument in ["-Wl,--no-as-needed", &library.to_string_lossy(), "-Wl,-rpath,$ORIGIN"] {
+        println!("cargo::rustc-cdylib-link-arg={argument}");
+    }
+}
+
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=build");
-    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libheddle_fortran.so.0");
+    // The other package's folder lies beside this one's.
+    println!("cargo::rerun-if-changed=../fortran/build.rs");
+    println!("cargo::rerun-if-changed=../fortran/build");
+    let abi = Abi::of_package();
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{}", abi.soname());
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts"));
     let table = Functions::parse(heddle_spec::FUNCTIONS_TABLE);
     let table = table.unwrap_or_else(|error| panic!("functions.table: {error}"));
-    fs::write(out.join("subroutines.rs"), subroutines(&table)).expect("OUT_DIR is writable");
-    fs::write(out.join("callbacks.rs"), callbacks()).expect("OUT_DIR is writable");
+    let write = |name: &str, text: String| fs::write(out.join(name), text).expect("OUT_DIR is writable");
+    write("subroutines.rs", subroutines(&table, abi));
+    write("callbacks.rs", callbacks());
+    if abi == Abi::Mpich {
+        write("constants.rs", mpich_constants());
+        write("spellings.rs", spellings(&table));
+        need_libmpi(&out);
+    }
 }

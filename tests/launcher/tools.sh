@@ -86,7 +86,7 @@ for build_or_prefix in "$build" "$prefix"; do
     bin="$build_or_prefix/bin"
     check "mpicc compiles and links" "$bin/mpicc" -o "$work/a" "$work/program.c"
     check "and the program finds the library" prints 42 "$work/a"
-    for name in libmpi.so.12 libmpich.so.12; do
+    for name in libmpi.so.12 libmpich.so.12 libmpicxx.so.12; do
         check "$name finds the library" sh -c 'ldd "$1/lib/compat/$2" | grep -F "$1/lib/compat/../libmpi_abi.so.1"' - "$build_or_prefix" $name
     done
     check "mpicxx compiles and links" "$bin/mpicxx" -o "$work/b" "$work/program.cpp"

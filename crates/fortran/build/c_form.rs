@@ -44,6 +44,7 @@ pub(crate) fn c_value(kind: &ParamKind, large: bool) -> &'static str {
         | ParamKind::Callback(..) => "c_void",
         ParamKind::Text => "c_char",
         ParamKind::Status => "Status",
+        ParamKind::Object("MPI_File") => "FileHandle",
         ParamKind::Object(_) => "Handle",
         _ => "c_int",
     }

@@ -1,5 +1,6 @@
 //! The conversion of a subroutine's arguments to C, as Rust text.
 
+use super::abi::{Abi, is_detached};
 use super::c_form::{c_value, is_scalar};
 use super::subroutine::{Form, Part};
 use heddle_spec::function::{Direction, Function, Param, ParamKind};
@@ -43,12 +44,11 @@ impl Conversion {
     pub(crate) fn add(&mut self, function: &Function, param: &Param, form: Form) {
         let name = format!("f_{}", param.name);
         let given = match &param.kind {
-            _ if param.is_buffer() && self.part == Part::Gaps && may_have_gaps(function, param) => {
+            _ if param.is_buffer() && self.part == Part::Gaps && may_have_gaps(function, param, form) => {
                 self.buffer_with_gaps(function, param, form)
             }
             _ if param.is_buffer() => format!("special::buffer({})", address(&name, form)),
-            // This form has no use for the address of the buffer that is detached (MPI 5.0, section 3.6).
-            ParamKind::Address if param.name == "buffer_addr" && !form.f08 => {
+            _ if is_detached(param) && !form.f08 => {
                 self.before += "let mut detached: *mut c_void = std::ptr::null_mut();\n";
                 "(&raw mut detached).cast()".into()
             }
@@ -94,7 +94,7 @@ impl Conversion {
         });
         let object = object.unwrap_or("PMPI_Comm_call_errhandler, MPI_COMM_SELF".into());
         let refuse = format!("{{ let code = refusal.raise({object}); {} return; }}", tell(form));
-        match Gaps::of(function, param) {
+        match way_of(function, param, form) {
             Gaps::Described { count, datatype, may_be_copied } => {
                 let number = match count {
                     Some(count) if form.large => format!("Some(*f_{})", count.name),
@@ -160,7 +160,7 @@ impl Conversion {
 
     fn text(&mut self, function: &Function, param: &Param, name: &str, form: Form) -> String {
         let (text, length) = (format!("t_{}", param.name), format!("l_{}", param.name));
-        if form.f08 {
+        if form.describes_texts() {
             self.before += &format!("let ({name}, {length}) = (*{name}).characters();\n");
         }
         if param.direction == Direction::In {
@@ -205,7 +205,7 @@ impl Conversion {
         let is_out = param.direction == Direction::Out;
         let Some(length) = length(param) else {
             if param.direction == Direction::In {
-                let is_constant = self.part == Part::Direct;
+                let is_constant = self.part == Part::Direct && form.abi.has_small_constants();
                 return if is_constant {
                     format!("handle::constant(*{name})")
                 } else {
@@ -277,9 +277,17 @@ fn length(param: &Param) -> Option<String> {
 
 /// The statement that hands over the error code.
 pub(crate) fn tell(form: Form) -> &'static str {
-    if form.f08 { "if !ierror.is_null() { ierror.write(code); }" } else { "ierror.write(code);" }
+    if form.may_lack_code() { "if !ierror.is_null() { ierror.write(code); }" } else { "ierror.write(code);" }
 }
 
-pub(crate) fn may_have_gaps(function: &Function, param: &Param) -> bool {
-    param.is_buffer() && !matches!(Gaps::of(function, param), Gaps::Ignored | Gaps::Compiler)
+/// The way of a buffer with gaps. MPICH's module does not ask the compiler to copy it.
+fn way_of<'a>(function: &'a Function, param: &Param, form: Form) -> Gaps<'a> {
+    match Gaps::of(function, param) {
+        Gaps::Compiler if form.abi == Abi::Mpich => Gaps::Copied,
+        way => way,
+    }
+}
+
+pub(crate) fn may_have_gaps(function: &Function, param: &Param, form: Form) -> bool {
+    param.is_buffer() && !matches!(way_of(function, param, form), Gaps::Ignored | Gaps::Compiler)
 }

@@ -1,6 +1,7 @@
 //! Rust text of the subroutines: for each function of the table one for `mpif.h` and the module `mpi`, and
 //! one or, with large counts, two for the module `mpi_f08`.
 
+use super::abi::{Abi, is_detached};
 use super::c_form::{c_name, c_value, declaration, is_conversion, is_scalar};
 use super::conversion::{Conversion, may_have_gaps, tell};
 use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
@@ -34,10 +35,23 @@ fn is_hand_written(function: &Function) -> bool {
 /// The form of a subroutine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
-    /// True for that of `mpi_f08`: buffers and texts come with a descriptor, and the error code is optional.
+    pub(crate) abi: Abi,
+    /// True for that of `mpi_f08`: buffers come with a descriptor.
     pub(crate) f08: bool,
     /// True if counts are large.
     pub(crate) large: bool,
+}
+
+impl Form {
+    /// Returns true if texts come with a descriptor.
+    pub(crate) fn describes_texts(self) -> bool {
+        self.f08 && self.abi.describes_texts()
+    }
+
+    /// Returns true if the program may leave out the error code.
+    pub(crate) fn may_lack_code(self) -> bool {
+        self.f08 || self.abi == Abi::Mpich
+    }
 }
 
 /// The parts of a subroutine.
@@ -52,7 +66,7 @@ pub(crate) enum Part {
 }
 
 /// All subroutines, and the functions that they call.
-pub(crate) fn subroutines(functions: &Functions) -> String {
+pub(crate) fn subroutines(functions: &Functions, abi: Abi) -> String {
     let mut declarations = String::new();
     let mut out = String::new();
     for function in functions.all().filter(|function| !function.name.starts_with("T_")) {
@@ -67,8 +81,9 @@ pub(crate) fn subroutines(functions: &Functions) -> String {
             for large in mpi_f08::forms(function) {
                 declarations += &declaration(function, prefix, large);
                 let forms = [false, true].into_iter().filter(|&f08| is_made && (f08 || !large));
-                for f08 in forms.filter(|&f08| !(f08 && is_of_mpi_1(function))) {
-                    out += &subroutine(function, prefix, Form { f08, large });
+                let is_here = |f08: bool| !f08 || !is_of_mpi_1(function) && abi.has_own_f08(function, large);
+                for f08 in forms.filter(|&f08| is_here(f08)) {
+                    out += &subroutine(function, prefix, Form { abi, f08, large });
                 }
             }
         }
@@ -95,8 +110,8 @@ fn subroutine(function: &Function, prefix: &str, form: Form) -> String {
         let params = function.params_of(form.large).filter(|param| is(param));
         params.map(|param| format!("*f_{}", param.name)).collect::<Vec<_>>()
     };
-    let buffers = named(&|param| form.f08 && may_have_gaps(function, param));
-    let handles = named(&is_handle);
+    let buffers = named(&|param| form.f08 && may_have_gaps(function, param, form));
+    let handles = named(&|param| form.abi.has_small_constants() && is_handle(param));
     let mut usual: Vec<String> = buffers.iter().map(|buffer| format!("({buffer}).is_plain()")).collect();
     if !handles.is_empty() {
         usual.push(format!("handle::are_constants({})", handles.join(" | ")));
@@ -141,11 +156,11 @@ fn is_handle(param: &Param) -> bool {
 fn parameters(function: &Function, form: Form) -> Vec<String> {
     let mut params: Vec<String> = Vec::new();
     for param in function.params_of(form.large) {
-        let is_unused = param.kind == ParamKind::Address && param.name == "buffer_addr" && !form.f08;
+        let is_unused = is_detached(param) && !form.f08;
+        let is_described =
+            form.f08 && param.is_buffer() || form.describes_texts() && param.kind == ParamKind::Text;
         let of = match &param.kind {
-            _ if form.f08 && (param.is_buffer() || param.kind == ParamKind::Text) => {
-                "*const Descriptor".into()
-            }
+            _ if is_described => "*const Descriptor".into(),
             ParamKind::Object(_) | ParamKind::Logical => "*mut c_int".into(),
             kind => format!("*mut {}", c_value(kind, form.large)),
         };
@@ -154,7 +169,9 @@ fn parameters(function: &Function, form: Form) -> Vec<String> {
     if !matches!(function.returns, Returns::Value(_)) {
         params.push("ierror: *mut c_int".into());
     }
-    let texts = function.params_of(form.large).filter(|param| param.kind == ParamKind::Text && !form.f08);
+    let texts = function
+        .params_of(form.large)
+        .filter(|param| param.kind == ParamKind::Text && !form.describes_texts());
     params.extend(texts.map(|param| format!("l_{}: usize", param.name)));
     params
 }

@@ -1,7 +1,7 @@
 //! Arrays whose elements differ between the languages. Up to a length they lie on the stack, so that waiting
 //! for a few requests allocates nothing.
 
-use heddle_spec::constants::MPI_UNDEFINED;
+use crate::constants::MPI_UNDEFINED;
 use std::ffi::c_int;
 
 /// Longer arrays are allocated.

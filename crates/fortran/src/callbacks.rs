@@ -5,13 +5,13 @@
 //! procedure gets the same one again. `mpi_f08` passes the same arguments as `mpif.h`: a `type(C_PTR), value`
 //! is an address, too.
 
+use crate::Status;
+use crate::constants::{MPI_ERR_INTERN, MPI_SUCCESS};
 use crate::hand_written::{Ierror, Variable, set_ierror, subroutines};
-use crate::handle::{Handle, from_int, to_int};
+use crate::handle::{FileHandle, Handle, from_int, to_int};
 use crate::subroutines as c;
 use crate::{attribute, logical};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
-use heddle_spec::Status;
-use heddle_spec::constants::{MPI_ERR_INTERN, MPI_SUCCESS};
 use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
@@ -81,8 +81,8 @@ type ErrorHandler = unsafe extern "C" fn(*mut c_int, *mut c_int);
 
 /// C's error handlers take further arguments, which these ignore.
 macro_rules! error_handler {
-    ($name:ident $procedures:ident $to_int:ident) => {
-        unsafe extern "C" fn $name<const NUMBER: usize>(object: *mut Handle, code: *mut c_int) {
+    ($name:ident $procedures:ident $handle:ty: $to_int:ident) => {
+        unsafe extern "C" fn $name<const NUMBER: usize>(object: *mut $handle, code: *mut c_int) {
             // SAFETY: the slot of a handler that MPI has holds a procedure of this type.
             let procedure = unsafe { transmute::<usize, ErrorHandler>($procedures.get(NUMBER)) };
             // SAFETY: MPI passes a handle.
@@ -92,10 +92,10 @@ macro_rules! error_handler {
         }
     };
 }
-error_handler! { comm_handler COMM_HANDLERS MPI_Comm_toint }
-error_handler! { win_handler WIN_HANDLERS MPI_Win_toint }
-error_handler! { file_handler FILE_HANDLERS MPI_File_toint }
-error_handler! { session_handler SESSION_HANDLERS MPI_Session_toint }
+error_handler! { comm_handler COMM_HANDLERS Handle: MPI_Comm_toint }
+error_handler! { win_handler WIN_HANDLERS Handle: MPI_Win_toint }
+error_handler! { file_handler FILE_HANDLERS FileHandle: MPI_File_toint }
+error_handler! { session_handler SESSION_HANDLERS Handle: MPI_Session_toint }
 
 include!(concat!(env!("OUT_DIR"), "/callbacks.rs"));
 

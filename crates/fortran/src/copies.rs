@@ -1,11 +1,11 @@
 //! Copies of array sections that no datatype describes. C's operation gets the copy. What it has received
 //! goes to the section when the call returns, or when Fortran learns that the request is complete.
 
+use crate::constants::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::handle::Handle;
 use crate::section::Section;
 use crate::subroutines as c;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
-use heddle_spec::constants::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;

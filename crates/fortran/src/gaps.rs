@@ -2,6 +2,7 @@
 //! a datatype that skips the gaps, or, where there is none, a copy. `heddle_spec::gaps` says which buffers
 //! may be described.
 
+use crate::constants::{MPI_DATATYPE_NULL, MPI_ERR_BUFFER, MPI_SUCCESS};
 use crate::copies::Copy;
 use crate::descriptor::Descriptor;
 use crate::handle::Handle;
@@ -9,7 +10,6 @@ use crate::section::Section;
 use crate::section_type::{Datatype, Described, describe};
 use crate::special;
 use crate::subroutines as c;
-use heddle_spec::constants::{MPI_DATATYPE_NULL, MPI_ERR_BUFFER, MPI_SUCCESS};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 

@@ -1,11 +1,12 @@
 //! Subroutines whose arguments differ from those of the function in C. A number or a handle of the program is
 //! a [`Variable`], which a program may pass for two arguments.
 
+use crate::constants::MPI_SUCCESS;
+#[cfg(not(abi = "mpich"))]
 use crate::descriptor::Descriptor;
 use crate::handle::{Handle, from_int, to_int};
 use crate::subroutines as c;
-use crate::{attribute, logical, text};
-use heddle_spec::constants::MPI_SUCCESS;
+use crate::{attribute, in_c, logical, text};
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -13,11 +14,25 @@ use std::ptr::null_mut;
 pub(crate) type Variable<'a, T = c_int> = &'a Cell<T>;
 
 /// A body, the C functions that it calls, and the subroutines that call it: each under its name and that of
-/// the profiling interface, with its parameters and what becomes of them.
+/// the profiling interface, with its parameters and what becomes of them. Those behind `f08` are of `mpi_f08`
+/// alone; in MPICH's ABI the other one serves there, too.
 macro_rules! subroutines {
-    ($body:ident [$c:ident $pc:ident] $($symbol:literal $profiled:literal ($($param:ident: $kind:ty),* $(,)?)
-    => ($($argument:expr),* $(,)?))+) => {
-        $(const _: () = {
+    ($body:ident [$c:ident $pc:ident] $(
+        $symbol:literal $profiled:literal ($($param:ident: $kind:ty),* $(,)?) => ($($argument:expr),* $(,)?)
+    )+ $(; f08
+        $f08:literal $f08_profiled:literal ($($f08_param:ident: $f08_kind:ty),* $(,)?)
+        => ($($f08_argument:expr),* $(,)?)
+    )?) => {
+        $(subroutines! {
+            @one $body [$c $pc] $symbol $profiled ($($param: $kind),*) => ($($argument),*)
+        })+
+        $(#[cfg(not(abi = "mpich"))] subroutines! {
+            @one $body [$c $pc] $f08 $f08_profiled ($($f08_param: $f08_kind),*) => ($($f08_argument),*)
+        })?
+    };
+    (@one $body:ident [$c:ident $pc:ident] $symbol:literal $profiled:literal
+    ($($param:ident: $kind:ty),*) => ($($argument:expr),*)) => {
+        const _: () = {
             #[unsafe(export_name = $symbol)]
             unsafe extern "C" fn mpi($($param: $kind),*) {
                 // SAFETY: the program's arguments are those that the standard asks for.
@@ -28,15 +43,15 @@ macro_rules! subroutines {
                 // SAFETY: the same.
                 unsafe { $body($($argument),*, c::$pc) }
             }
-        };)+
+        };
     };
     // Both forms have the same parameters.
     ($body:ident [$c:ident $pc:ident] $symbol:literal $profiled:literal $f08:literal $f08_profiled:literal
     ($($param:ident: $kind:ty),* $(,)?)) => {
         subroutines! {
             $body [$c $pc]
-            $symbol $profiled ($($param: $kind),*) => ($($param),*)
-            $f08 $f08_profiled ($($param: $kind),*) => ($($param),*)
+            $symbol $profiled ($($param: $kind),*) => ($($param),*);
+            f08 $f08 $f08_profiled ($($param: $kind),*) => ($($param),*)
         }
     };
     ($body:ident [$c:ident $pc:ident] $symbol:literal $profiled:literal ($($param:ident: $kind:ty),* $(,)?)) => {
@@ -148,8 +163,8 @@ subroutines! {
     (
         info: Variable<'_>, key: *mut c_char, valuelen: Variable<'_>, value: *mut c_char, flag: Variable<'_>,
         ierror: Ierror<'_>, key_len: usize, value_len: usize,
-    ) => (info, (key, key_len), valuelen, (value, value_len), flag, ierror)
-    "mpi_info_get_f08_" "pmpi_info_get_f08_"
+    ) => (info, (key, key_len), valuelen, (value, value_len), flag, ierror);
+    f08 "mpi_info_get_f08_" "pmpi_info_get_f08_"
     (
         info: Variable<'_>, key: &Descriptor, valuelen: Variable<'_>, value: &Descriptor, flag: Variable<'_>,
         ierror: Ierror<'_>,
@@ -188,8 +203,8 @@ subroutines! {
     (
         info: Variable<'_>, key: *mut c_char, buflen: Variable<'_>, value: *mut c_char, flag: Variable<'_>,
         ierror: Ierror<'_>, key_len: usize, value_len: usize,
-    ) => (info, (key, key_len), buflen, (value, value_len), flag, ierror)
-    "mpi_info_get_string_f08_" "pmpi_info_get_string_f08_"
+    ) => (info, (key, key_len), buflen, (value, value_len), flag, ierror);
+    f08 "mpi_info_get_string_f08_" "pmpi_info_get_string_f08_"
     (
         info: Variable<'_>, key: &Descriptor, buflen: Variable<'_>, value: &Descriptor, flag: Variable<'_>,
         ierror: Ierror<'_>,
@@ -229,8 +244,8 @@ subroutines! {
     (
         session: Variable<'_>, info: Variable<'_>, n: Variable<'_>, pset_len: Variable<'_>, name: *mut c_char,
         ierror: Ierror<'_>, name_len: usize,
-    ) => (session, info, n, pset_len, (name, name_len), ierror)
-    "mpi_session_get_nth_pset_f08_" "pmpi_session_get_nth_pset_f08_"
+    ) => (session, info, n, pset_len, (name, name_len), ierror);
+    f08 "mpi_session_get_nth_pset_f08_" "pmpi_session_get_nth_pset_f08_"
     (
         session: Variable<'_>, info: Variable<'_>, n: Variable<'_>, pset_len: Variable<'_>, name: &Descriptor,
         ierror: Ierror<'_>,
@@ -279,7 +294,7 @@ macro_rules! attributes {
                 ierror: Ierror<'_>,
                 call: unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_int) -> c_int,
             ) {
-                let (on, keyval) = (from_int(on.get(), c::$from_int), keyval.get());
+                let (on, keyval) = (from_int(on.get(), c::$from_int), in_c(keyval.get()));
                 let (mut found, mut is_set) = (null_mut::<c_void>(), 0);
                 // SAFETY: there is room for the results.
                 let code = unsafe { call(on, keyval, (&raw mut found).cast(), &raw mut is_set) };
@@ -307,7 +322,7 @@ macro_rules! attributes {
             ) {
                 let (on, value) = (from_int(on.get(), c::$from_int), attribute::to_c(attribute.get() as isize));
                 // SAFETY: the library keeps the pointer.
-                set_ierror(ierror, unsafe { call(on, keyval.get(), value) });
+                set_ierror(ierror, unsafe { call(on, in_c(keyval.get()), value) });
             }
         };
     };

@@ -1,44 +1,46 @@
-//! MPI for Fortran, as a layer over the C functions of the standard's ABI: `libheddle_fortran.so.0`.
+//! MPI for Fortran, as a layer over the C functions of an ABI: `libheddle_fortran.so.0` for the standard's,
+//! and `libmpifort.so.12`, which the package `heddle-fortran-mpich` makes of the same files, for MPICH's.
 //!
-//! It knows nothing of Heddle's inside, so it serves the programs of any MPI library with that ABI. Fortran
-//! finds the subroutines by their names in the linker's spelling (`mpi_send_`, `pmpi_send_`), passes every
-//! argument by its address, and the lengths of character arguments behind all others. The subroutines of the
-//! module `mpi_f08` (`mpi_send_f08ts_`) are `bind(C)`: a descriptor comes with buffers and characters.
+//! It knows nothing of Heddle's inside, so the first serves the programs of any MPI library with that ABI.
+//! Fortran finds the subroutines by their names in the linker's spelling (`mpi_send_`, `pmpi_send_`), passes
+//! every argument by its address, and the lengths of character arguments behind all others. The subroutines
+//! of the module `mpi_f08` (`mpi_send_f08ts_`) are `bind(C)`: a descriptor comes with buffers and characters.
 //!
 //! `build.rs` makes the subroutines from the table of the standard. What their arguments are turned into:
 //!
 //! | file | arguments |
 //! |---|---|
-//! | `handle.rs` | handles, which are integers in Fortran |
+//! | `abi` | what differs between the ABIs: handles, descriptors, addresses with a meaning |
 //! | `array.rs` | arrays whose elements are converted |
 //! | `logical.rs` | truth values |
 //! | `attribute.rs` | attributes |
 //! | `text.rs` | characters, padded with blanks |
-//! | `descriptor.rs` | buffers and characters of the module `mpi_f08` |
 //! | `gaps.rs` | buffers that are array sections with gaps (`section.rs`) |
 //! | `section_type.rs` | a datatype for such a section |
 //! | `copies.rs` | copies of those that no datatype describes |
-//! | `special.rs` | `MPI_BOTTOM`, `MPI_STATUS_IGNORE` and others that are known by their address |
 //! | `number_of.rs` | how many elements an array has that the communicator determines |
 //! | `hand_written.rs` | subroutines whose arguments differ from those in C |
 //! | `callbacks.rs` | functions of the program that MPI calls |
 //! | `without_c.rs` | subroutines that C has no function for |
+//! | `mpich` | what only MPICH's library has |
 
+mod abi;
 mod array;
 mod attribute;
 mod callbacks;
 mod copies;
-mod descriptor;
 mod gaps;
 mod hand_written;
-mod handle;
 mod logical;
+#[cfg(abi = "mpich")]
+mod mpich;
 mod number_of;
 mod section;
 mod section_type;
-mod special;
 mod text;
 mod without_c;
+
+pub(crate) use abi::{Status, constants, descriptor, handle, in_c, special};
 
 /// The functions of the MPI library, and the subroutines.
 ///
@@ -48,11 +50,11 @@ mod without_c;
 #[allow(non_snake_case, unreachable_pub, missing_docs, clashing_extern_declarations)]
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::multiple_unsafe_ops_per_block)]
 mod subroutines {
+    use crate::Status;
+    use crate::constants::{MPI_COMM_SELF, MPI_SUCCESS};
     use crate::descriptor::Descriptor;
-    use crate::handle::Handle;
+    use crate::handle::{FileHandle, Handle};
     use crate::{array, copies, gaps, handle, logical, number_of, special, text};
-    use heddle_spec::Status;
-    use heddle_spec::constants::{MPI_COMM_SELF, MPI_SUCCESS};
     use std::ffi::{c_char, c_int, c_void};
 
     include!(concat!(env!("OUT_DIR"), "/subroutines.rs"));

@@ -1,11 +1,11 @@
 //! How many elements an array has, where the communicator determines it.
 
+use crate::constants::{MPI_CART, MPI_DIST_GRAPH, MPI_GRAPH};
 use crate::handle::Handle;
 use crate::subroutines::{
     PMPI_Cartdim_get, PMPI_Comm_rank, PMPI_Comm_remote_size, PMPI_Comm_size, PMPI_Comm_test_inter,
     PMPI_Dist_graph_neighbors_count, PMPI_Graph_neighbors_count, PMPI_Topo_test,
 };
-use heddle_spec::constants::{MPI_CART, MPI_DIST_GRAPH, MPI_GRAPH};
 use std::ffi::c_int;
 
 /// Asks the MPI library, whose own complaint about a wrong communicator follows in the call itself.

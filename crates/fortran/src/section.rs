@@ -1,6 +1,7 @@
 //! Array sections with gaps: blocks of bytes in regular steps.
 
-use crate::descriptor::{Descriptor, Dimension};
+use crate::abi::Dimension;
+use crate::descriptor::Descriptor;
 
 /// Where the bytes of a section are.
 pub(crate) struct Section {
@@ -19,7 +20,7 @@ impl Section {
     pub(crate) fn of(descriptor: &Descriptor) -> Section {
         let mut block = descriptor.element_bytes();
         let mut dimensions: Vec<Dimension> = Vec::new();
-        for &dimension in descriptor.dimensions().iter().filter(|dimension| dimension.extent != 1) {
+        for dimension in descriptor.dimensions().filter(|dimension| dimension.extent != 1) {
             match dimensions.last_mut() {
                 None if dimension.stride == block => block *= dimension.extent,
                 Some(last) if dimension.stride == last.stride * last.extent => {

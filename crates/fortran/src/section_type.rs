@@ -1,9 +1,9 @@
 //! Datatypes for array sections with gaps.
 
+use crate::constants::{MPI_DATATYPE_NULL, MPI_SUCCESS};
 use crate::handle::Handle;
 use crate::section::Section;
 use crate::subroutines as c;
-use heddle_spec::constants::{MPI_DATATYPE_NULL, MPI_SUCCESS};
 use std::ffi::c_int;
 
 /// A datatype that is made here, and freed.

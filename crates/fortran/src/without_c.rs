@@ -1,8 +1,8 @@
 //! Subroutines that C has no function for (MPI 5.0, sections 19.1.8 and 19.1.9).
 
+use crate::constants::MPI_SUCCESS;
 use crate::descriptor::Descriptor;
 use crate::hand_written::{Ierror, Variable, set_ierror};
-use heddle_spec::constants::MPI_SUCCESS;
 use std::ffi::{c_int, c_void};
 
 macro_rules! without_c {

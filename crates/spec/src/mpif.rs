@@ -23,7 +23,8 @@ pub(crate) fn promises(kept: bool) -> String {
         .concat()
 }
 
-/// The variables that stand for special addresses (`crates/fortran/src/special.rs` knows their order).
+/// The variables that stand for special addresses (`crates/fortran/src/abi/standard/special.rs` knows their
+/// order).
 const ADDRESSES: &str = "      integer MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
       integer MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1)
       integer MPI_ERRCODES_IGNORE(1)

@@ -85,10 +85,6 @@ fn names(functions: &Functions) -> Vec<(Vec<String>, String)> {
     names
 }
 
-/// Pointers that stand for no status in Fortran: the value that C's have in MPICH's ABI.
-const NO_STATUSES: [&str; 4] =
-    ["MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE", "MPI_F08_STATUSES_IGNORE"];
-
 /// Functions of MPICH's that programs hand over.
 const MPICH_CALLBACKS: [(&str, &str); 1] = [("MPIR_Dup_fn", "keep_value")];
 /// Pointers in MPICH's library that programs read where the standard's ABI has a constant. So they may have
@@ -98,9 +94,34 @@ const MPICH_POINTERS: [(&str, usize); 3] = [
     ("MPI_WEIGHTS_EMPTY", constants::MPI_WEIGHTS_EMPTY),
     ("MPI_T_PVAR_ALL_HANDLES", constants::MPI_T_PVAR_ALL_HANDLES),
 ];
-/// Objects that modules of Fortran know, with their sizes.
-const MPICH_OBJECTS: [(&str, usize); 2] =
-    [("MPIR_F08_MPI_STATUS_IGNORE_OBJ", 24), ("MPIR_F08_MPI_STATUSES_IGNORE_OBJ", 24)];
+/// Variables of Fortran that are known by their address, with their bytes: the common blocks of `mpif.h` and
+/// of the module `mpi`, and what the module `mpi_f08` has. A program with one of these has the variable, too,
+/// and the dynamic linker picks the program's; `libmpifort.so.12` takes the address from here.
+const MPICH_OBJECTS: [(&str, usize); 16] = [
+    ("mpipriv1_", 28),
+    ("mpipriv2_", 24),
+    ("mpiprivc_", 2),
+    ("mpifcmb5_", 4),
+    ("mpifcmb9_", 4),
+    ("mpifcmba_", 4),
+    ("MPIR_F08_MPI_BOTTOM", 4),
+    ("MPIR_F08_MPI_IN_PLACE", 4),
+    ("MPIR_F08_MPI_STATUS_IGNORE_OBJ", 20),
+    ("MPIR_F08_MPI_STATUSES_IGNORE_OBJ", 20),
+    ("__mpi_f08_link_constants_MOD_mpi_unweighted", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_weights_empty", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_buffer_automatic", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_errcodes_ignore", 4),
+    ("__mpi_f08_link_constants_MOD_mpi_argv_null", 1),
+    ("__mpi_f08_link_constants_MOD_mpi_argvs_null", 1),
+];
+/// Pointers of C to those that stand for no status.
+const MPICH_NO_STATUSES: [(&str, &str); 4] = [
+    ("MPI_F_STATUS_IGNORE", "mpipriv1_ + 8"),
+    ("MPI_F_STATUSES_IGNORE", "mpipriv2_"),
+    ("MPI_F08_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ"),
+    ("MPI_F08_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"),
+];
 
 /// Functions of Open MPI's that programs hand over.
 const OPENMPI_CALLBACKS: [(&str, &str); 12] = [
@@ -117,13 +138,23 @@ const OPENMPI_CALLBACKS: [(&str, &str); 12] = [
     ("OMPI_C_MPI_TYPE_NULL_DELETE_FN", "delete_nothing"),
     ("OMPI_C_MPI_WIN_NULL_DELETE_FN", "delete_nothing"),
 ];
-/// Types of Open MPI's that the standard does not have: no handle is the address of one.
-const OPENMPI_OBJECTS: [(&str, usize); 5] = [
+/// Types of Open MPI's that the standard does not have: no handle is the address of one. Then variables of
+/// Fortran.
+const OPENMPI_OBJECTS: [(&str, usize); 7] = [
     ("ompi_mpi_ub", 8),
     ("ompi_mpi_lb", 8),
     ("ompi_mpi_2cplex", 8),
     ("ompi_mpi_2dblcplex", 8),
     ("ompi_mpi_ldblcplex", 8),
+    ("mpi_fortran_status_ignore_", 24),
+    ("mpi_fortran_statuses_ignore_", 24),
+];
+/// Pointers of C to those that stand for no status.
+const OPENMPI_NO_STATUSES: [(&str, &str); 4] = [
+    ("MPI_F_STATUS_IGNORE", "mpi_fortran_status_ignore_"),
+    ("MPI_F_STATUSES_IGNORE", "mpi_fortran_statuses_ignore_"),
+    ("MPI_F08_STATUS_IGNORE", "mpi_fortran_status_ignore_"),
+    ("MPI_F08_STATUSES_IGNORE", "mpi_fortran_statuses_ignore_"),
 ];
 
 /// A library in assembly language.
@@ -186,9 +217,9 @@ pub fn library(abi: ForeignAbi, functions: &Functions) -> Result<String, String>
     for (names, entry) in names(functions) {
         library.stub(&names, &abi.entry(&entry));
     }
-    let (callbacks, pointers, objects) = match abi {
-        OPENMPI => (&OPENMPI_CALLBACKS[..], &[][..], &OPENMPI_OBJECTS[..]),
-        _ => (&MPICH_CALLBACKS[..], &MPICH_POINTERS[..], &MPICH_OBJECTS[..]),
+    let (callbacks, pointers, objects, no_statuses) = match abi {
+        OPENMPI => (&OPENMPI_CALLBACKS[..], &[][..], &OPENMPI_OBJECTS[..], OPENMPI_NO_STATUSES),
+        _ => (&MPICH_CALLBACKS[..], &MPICH_POINTERS[..], &MPICH_OBJECTS[..], MPICH_NO_STATUSES),
     };
     for (name, entry) in callbacks {
         library.stub(&[(*name).into()], &abi.entry(entry));
@@ -198,8 +229,11 @@ pub fn library(abi: ForeignAbi, functions: &Functions) -> Result<String, String>
         library.object(name, *size, format_args!(".zero {size}"));
     }
     library.line("    .section .data.rel.ro, \"aw\"");
-    for (name, value) in pointers.iter().copied().chain(NO_STATUSES.map(|name| (name, 1))) {
+    for (name, value) in pointers {
         library.object(name, 8, format_args!(".quad {value}"));
+    }
+    for (name, variable) in no_statuses {
+        library.object(name, 8, format_args!(".quad {variable}"));
     }
     if abi == OPENMPI {
         library.handles(abi, &abi.constants()?);

@@ -25,8 +25,8 @@ LIMITS = {
     "send": (26, 44),
     "receive": (32, 52),
     "send and wait, nonblocking": (103, 124),
-    "send on a communicator of the program": (98, 140),
-    "send an array of two dimensions": (27, 107),
+    "send on a communicator of the program": (98, 134),
+    "send an array of two dimensions": (27, 98),
 }
 FORMS = {"mpif.h": "-DMPIF", "mpi_f08": "-DF08"}
 

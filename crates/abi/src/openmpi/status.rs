@@ -17,8 +17,8 @@ pub(super) struct Status {
     bytes: usize,
 }
 
-/// The address `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`, and what `MPI_F_STATUS_IGNORE` points to.
-pub(super) const IGNORE: usize = 1;
+/// The address `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
+pub(super) const IGNORE: usize = 0;
 
 impl Status {
     /// A status without values.

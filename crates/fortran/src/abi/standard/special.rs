@@ -1,9 +1,9 @@
 //! Constants that are known by their address: variables of two common blocks, which every program unit with
 //! `mpif.h` or one of the modules has, too. The dynamic linker picks one of each name.
 
+use super::Status;
+use super::constants::{MPI_BUFFER_AUTOMATIC, MPI_IN_PLACE, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
-use heddle_spec::Status;
-use heddle_spec::constants::{MPI_BUFFER_AUTOMATIC, MPI_IN_PLACE, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 

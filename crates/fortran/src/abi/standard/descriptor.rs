@@ -1,5 +1,6 @@
 //! Arguments with a descriptor (`CFI_cdesc_t` of Fortran 2018, section 18.5.3).
 
+use super::super::dimension::{Dimension, have_gaps};
 use std::ffi::{c_char, c_int, c_void};
 
 /// The fields that gfortran and flang have in the same places; the dimensions follow.
@@ -13,18 +14,17 @@ pub(crate) struct Descriptor {
     rank: u8,
     /// The type of the elements and of the argument, which each compiler writes in its own way.
     _types: [u8; 3],
-    dimensions: [Dimension; 0],
+    dimensions: [Bounds; 0],
 }
 
 /// One dimension of an array.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Dimension {
-    lower_bound: isize,
+struct Bounds {
+    _lower: isize,
     /// The number of its elements; -1 for the last one of an array whose size is unknown.
-    pub(crate) extent: isize,
+    extent: isize,
     /// The bytes from an element to the next one.
-    pub(crate) stride: isize,
+    stride: isize,
 }
 
 impl Descriptor {
@@ -38,31 +38,31 @@ impl Descriptor {
         self.element_bytes as isize
     }
 
-    /// The dimensions, the first of which varies fastest.
     #[inline(always)]
-    pub(crate) fn dimensions(&self) -> &[Dimension] {
+    fn bounds(&self) -> &[Bounds] {
         // SAFETY: the compiler stores this number of dimensions behind the fields.
         unsafe { std::slice::from_raw_parts(self.dimensions.as_ptr(), usize::from(self.rank)) }
+    }
+
+    /// The dimensions, the first of which varies fastest.
+    #[inline(always)]
+    pub(crate) fn dimensions(&self) -> impl Iterator<Item = Dimension> {
+        self.bounds().iter().map(|bounds| Dimension { extent: bounds.extent, stride: bounds.stride })
     }
 
     /// Returns true for one element and for an array of one dimension without gaps. This is the usual case,
     /// and is found out quickly.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
-        match self.dimensions() {
+        match self.bounds() {
             [] => true,
-            [dimension] => dimension.stride == self.element_bytes(),
+            [bounds] => bounds.stride == self.element_bytes(),
             _ => false,
         }
     }
 
     /// Returns true if there may be gaps between the elements.
     pub(crate) fn has_gaps(&self) -> bool {
-        let mut bytes = self.element_bytes();
-        self.dimensions().iter().any(|dimension| {
-            let has_gaps = dimension.stride != bytes && dimension.extent != 1;
-            bytes = bytes.wrapping_mul(dimension.extent);
-            has_gaps
-        })
+        have_gaps(self.dimensions(), self.element_bytes())
     }
 }

@@ -5,6 +5,9 @@ use std::ffi::c_int;
 /// A handle as C has it.
 pub(crate) type Handle = usize;
 
+/// That of a file.
+pub(crate) type FileHandle = Handle;
+
 /// The handles of the standard's constants are less than this, and are the same number in both languages
 /// (MPI 5.0, section 20.3).
 const CONSTANTS: usize = 1 << 12;
