@@ -1,5 +1,5 @@
 // Self messages of a communicator use one communication path, until several threads send them by turns; then those of different
-// tags use different ones. One wildcard brings them back. A persistent receive that is started after that can be cancelled. Counters
+// tags use different ones. One wildcard brings them back, in the order in which they were sent. A persistent receive that is started after that can be cancelled. Counters
 // tell of how many communicators the messages were sharded, and of how many they were pinned.
 // ranks: 1
 // levels: multiple
@@ -8,7 +8,7 @@
 #include "counters.h"
 #include "threads.h"
 
-enum { VNIS = 4, MOST_VNIS = 64, TURNS = 400, MESSAGES = 10 };
+enum { VNIS = 4, MOST_VNIS = 64, TURNS = 400, MESSAGES = 10, WAITING = 3 * VNIS };
 
 static MPI_Comm comm;
 static pthread_barrier_t together;
@@ -71,6 +71,41 @@ static void start_and_cancel(MPI_Request receives[]) {
     }
 }
 
+// Sends and receives a number in one call; returns what it has received.
+static int sendrecv(int out, int tag) {
+    int in = -1;
+    MPI_Status status;
+    CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, 0, tag, &in, 1, MPI_INT, 0, tag, comm, &status));
+    CHECK_EQ(status.MPI_SOURCE, 0);
+    CHECK_EQ(status.MPI_TAG, tag);
+    return in;
+}
+
+// Sends numbers before there are receives, and receives the first of each tag in four ways. Those from VNIS to WAITING stay.
+static void leave_waiting(void) {
+    int in = -1;
+    MPI_Request request;
+    for (int i = 0; i < WAITING; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, i % VNIS, comm));
+    CHECK_EQ(sendrecv(WAITING, 0), 0);
+    CHECK_OK(MPI_Recv(&in, 1, MPI_INT, 0, 1, comm, MPI_STATUS_IGNORE));
+    CHECK_EQ(in, 1);
+    CHECK_OK(MPI_Irecv(&in, 1, MPI_INT, 0, 2, comm, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_EQ(in, 2);
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Recv(&in, 0, MPI_INT, 0, 3, comm, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
+}
+
+// Those that wait come in the order in which they were sent, whatever their tags.
+static void receive_in_order(void) {
+    for (int i = VNIS; i <= WAITING; i++) {
+        int in = -1;
+        CHECK_OK(MPI_Recv(&in, 1, MPI_INT, 0, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE));
+        CHECK_EQ(in, i);
+    }
+}
+
 int main(int argc, char **argv) {
     int provided, flag = 1, values[VNIS];
     MPI_Request receives[VNIS];
@@ -86,9 +121,12 @@ int main(int argc, char **argv) {
     CHECK_EQ(paths(), VNIS);
     CHECK_EQ(counter_read(&sharded), 1);
     CHECK_EQ(counter_read(&pinned), 0);
+    for (int tag = 0; tag < VNIS; tag++) CHECK_EQ(sendrecv(tag, tag), tag);
     start_and_send(receives, values);
+    leave_waiting();
     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, 9, comm, &flag, MPI_STATUS_IGNORE));
     CHECK_EQ(flag, 0);
+    receive_in_order();
     CHECK_EQ(paths(), 1);
     CHECK_EQ(counter_end(&sharded), 1);
     CHECK_EQ(counter_end(&pinned), 1);

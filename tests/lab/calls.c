@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -239,6 +240,39 @@ static void cores(void) {
     pthread_join(thread, NULL);
 }
 
+/* How often another thread has run on this one's core though it wanted to run. */
+static long switches(void) {
+    struct rusage usage;
+    expect(getrusage(RUSAGE_THREAD, &usage) == 0, "getrusage");
+    return usage.ru_nivcsw;
+}
+
+static atomic_int is_beside, is_done;
+static void *yield_beside(void *unused) {
+    (void)unused;
+    pin_to(3);
+    is_beside = 1;
+    while (!is_done) sched_yield();
+    return NULL;
+}
+
+/* Yields count as switches if another thread runs meanwhile, and only then. */
+static void yields(void) {
+    enum { YIELDS = 10 };
+    pthread_t thread;
+    pin_to(3);
+    long before = switches();
+    for (int i = 0; i < YIELDS; i++) sched_yield();
+    expect(switches() == before, "a yield to nobody is a switch");
+    expect(pthread_create(&thread, NULL, yield_beside, NULL) == 0, "pthread_create");
+    while (!is_beside) sched_yield();
+    before = switches();
+    for (int i = 0; i < YIELDS; i++) sched_yield();
+    expect(switches() == before + YIELDS, "a yield to a thread of the same core is no switch");
+    is_done = 1;
+    pthread_join(thread, NULL);
+}
+
 /* It holds up nobody, nor the end of the process. */
 static void *compute(void *unused) {
     (void)unused;
@@ -252,6 +286,7 @@ int main(void) {
     limits();
     wakes();
     cores();
+    yields();
     pthread_t computer;
     expect(pthread_create(&computer, NULL, compute, NULL) == 0, "pthread_create");
     return 0;

@@ -37,6 +37,8 @@ LEFT_OUT = "haswell-88 self 44 hmcs-usc"
 FIGURES = [f"{subject} {model}" for subject in SUBJECTS for model in MODELS if f"{subject} {model}" != LEFT_OUT]
 # Threads with a peer each and one tag: their messages are spread by source. And twice as many threads as cores.
 FIGURES += ["xeon-16 neighbor/one-tag 8 auto", "xeon-16 rate 16 auto"]
+# A message to oneself in one call, by one thread, by two and by eight of one communicator.
+FIGURES += ["xeon-16 self/sendrecv 1 auto", "xeon-16 self/sendrecv 2 auto", "xeon-16 self/sendrecv 8 auto"]
 DRAWN = 9
 # A figure that fails is made again with these: a few instructions more or less shift when threads meet. Each also moves the
 # stacks, by a variable of another length: under some models the speed varies with that two to seven times, whatever the seed.
@@ -257,7 +259,7 @@ def drawn():
 
 def processes(subject, threads):
     """How many processes a subject has: each sender, and each thread with a neighbor, has another one of its own."""
-    return {"rate": 2, "clients": 2, "self": 1, "senders": threads + 1, "neighbor/one-tag": threads + 1}[subject]
+    return {"rate": 2, "clients": 2, "self": 1, "self/sendrecv": 1, "senders": threads + 1, "neighbor/one-tag": threads + 1}[subject]
 
 
 def figure(lab, bench, name, seed=1):

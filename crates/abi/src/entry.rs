@@ -58,6 +58,7 @@ macro_rules! entry {
                 Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
                 Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, error),
                 Err(heddle_p2p::Refusal::Busy) => by_lock($($param),*),
+                Err(heddle_p2p::Refusal::OnLane) => on_lane($($param),*),
                 Err(_) => general($($param),*),
             }
         }

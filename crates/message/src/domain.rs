@@ -7,7 +7,7 @@ use crate::lanes;
 use crate::mapping::default_vni;
 use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
-use crate::spread::Spreading;
+use crate::spread::{Spreading, stamp};
 use crate::vni::{Task, Vni};
 use heddle_bootstrap::{Joining, World};
 use heddle_model::{CallSection, OffloadServer, Path, Sections, TestBackoff, WakeUp};
@@ -157,6 +157,9 @@ impl Prepared {
         request::configure(&settings.model, &sections);
         if settings.model.locks_each_vni(threads) {
             resharding::allow_moves();
+            if stamp::is_shared() {
+                resharding::stamp_by_clock();
+            }
         }
         Ok(Prepared { fabric, cores, threads, server, sections })
     }

@@ -55,6 +55,14 @@ pub struct PlainReceive {
     pub comm: usize,
 }
 
+/// Where a message comes from that is not on the default VNI of its communicator.
+enum Origin {
+    /// A peer, by its rank in the world: the message is on a lane.
+    Peer(usize),
+    /// This process: its self messages are sharded.
+    This,
+}
+
 /// The result of the express path.
 type Express<R> = Result<R, Refusal>;
 
@@ -100,10 +108,14 @@ impl SmallSend {
             self.comm,
             #[inline(always)]
             |comm| {
+                let context = comm.context();
+                if attempt == Attempt::Lane {
+                    // SAFETY: the caller's promise.
+                    return unsafe { self.exchange_sharded(receive, comm) };
+                }
                 let route = receive.key(comm)?.1.ok_or(Refusal::Unfit)?;
                 // SAFETY: the caller's promise.
                 let (len, buffer) = (self.len()?, unsafe { receive.buffer() }?);
-                let context = comm.context();
                 let vni = context.default_vni();
                 // SAFETY: the caller's promise.
                 unsafe { vni.exchange_express(attempt, self.address, len, buffer, route) }?;
@@ -113,6 +125,22 @@ impl SmallSend {
         )?;
         ended_promptly(vni, Awaited::Message);
         Ok(Outcome { source, tag, bytes, cancelled: false, error: None })
+    }
+
+    /// Does the same as [`exchange`](Self::exchange) where self messages are sharded; returns the number of
+    /// the VNI and that of the bytes.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(always)]
+    unsafe fn exchange_sharded(self, receive: PlainReceive, comm: &Comm) -> Express<(u32, u64)> {
+        let key = receive.checked_key(comm)?;
+        let Origin::This = receive.origin(comm)? else { return Err(Refusal::Unfit) };
+        // SAFETY: the caller's promise.
+        let (len, buffer) = (self.len()?, unsafe { receive.buffer() }?);
+        // SAFETY: the caller's promise.
+        let vni = unsafe { comm.context().exchange_sharded(&key, self.address, len, buffer) }?;
+        Ok((vni, len as u64))
     }
 
     /// The length of the data in bytes.
@@ -136,8 +164,14 @@ impl SmallSend {
         }
         let rank = context.rank() as i32;
         if self.dest == context.self_rank() {
-            let route = context.route_to_default().ok_or(Refusal::Unfit)?;
             let (vni, key) = (context.default_vni(), Key::new(id, rank, self.tag));
+            let Some(route) = context.route_to_default() else {
+                return match attempt {
+                    // SAFETY: the caller's promise.
+                    Attempt::Lane => unsafe { context.send_sharded(&key, self.address, len) },
+                    _ => Err(Refusal::OnLane),
+                };
+            };
             // SAFETY: the caller's promise.
             unsafe { vni.send_to_self_express(attempt, &key, self.address, len, route) }?;
             shard_if_contended(context, route);
@@ -184,13 +218,18 @@ impl PlainReceive {
             self.comm,
             #[inline(always)]
             |comm| {
+                let (context, vni) = (comm.context(), comm.context().default_vni());
+                if attempt == Attempt::Lane {
+                    // SAFETY: the caller's promise.
+                    let (key, buffer) = (self.checked_key(comm)?, unsafe { self.buffer() }?);
+                    return match self.origin(comm)? {
+                        Origin::Peer(peer) => vni.receive_express_on_lane(peer, &key, buffer, self.comm),
+                        Origin::This => context.receive_sharded(&key, buffer, self.comm),
+                    };
+                }
                 let (key, route) = self.key(comm)?;
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
-                let vni = comm.context().default_vni();
-                if attempt == Attempt::Lane {
-                    return vni.receive_express_on_lane(self.peer(comm)?, &key, buffer, self.comm);
-                }
                 vni.receive_express(attempt, &key, buffer, self.comm, route)
             },
         )
@@ -209,17 +248,21 @@ impl PlainReceive {
             self.comm,
             #[inline(always)]
             |comm| {
+                let (context, vni) = (comm.context(), comm.context().default_vni());
+                if attempt == Attempt::Lane {
+                    // SAFETY: the caller's promise.
+                    let (key, buffer) = (self.checked_key(comm)?, unsafe { self.buffer() }?);
+                    return match self.origin(comm)? {
+                        Origin::Peer(peer) => {
+                            Ok((context.vni(), vni.take_express_on_lane(peer, &key, buffer)?))
+                        }
+                        Origin::This => context.take_sharded(&key, buffer),
+                    };
+                }
                 let (key, route) = self.key(comm)?;
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
-                let context = comm.context();
-                let vni = context.default_vni();
-                let taken = if attempt == Attempt::Lane {
-                    vni.take_express_on_lane(self.peer(comm)?, &key, buffer)
-                } else {
-                    vni.take_express(attempt, &key, buffer, route)
-                };
-                Ok((context.vni(), taken?))
+                Ok((context.vni(), vni.take_express(attempt, &key, buffer, route)?))
             },
         )?;
         ended_promptly(vni, Awaited::Message);
@@ -227,10 +270,13 @@ impl PlainReceive {
         Ok(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
     }
 
-    /// The world rank of the sender. Messages to oneself are not spread: then there is no such peer on lanes.
+    /// Where a message comes from that is not on the default VNI.
     #[inline(always)]
-    fn peer(self, comm: &Comm) -> Express<usize> {
-        comm.peers.world_rank(self.source as usize).ok_or(Refusal::Unfit)
+    fn origin(self, comm: &Comm) -> Express<Origin> {
+        if self.source == comm.context().self_rank() {
+            return Ok(Origin::This);
+        }
+        comm.peers.world_rank(self.source as usize).map(Origin::Peer).ok_or(Refusal::Unfit)
     }
 
     /// Returns true if the arguments are valid and of the kind that the express path serves.
@@ -240,21 +286,28 @@ impl PlainReceive {
         CommRef::peek(
             self.comm,
             #[inline(always)]
-            |comm| self.key(comm).is_ok() && self.len().is_ok(),
+            |comm| self.checked_key(comm).is_ok() && self.len().is_ok(),
         ) == Some(true)
     }
 
-    /// The key of the wanted message, and the route if it is a self message.
+    /// The key of the wanted message, and the route if it is a self message. Sharded ones are for the third
+    /// attempt.
     #[inline(always)]
     fn key(self, comm: &Comm) -> Express<(Key, Option<Route<'_>>)> {
-        let context = comm.context();
-        let id = context.id(Plane::PointToPoint);
+        let (key, context) = (self.checked_key(comm)?, comm.context());
+        let is_self = self.source == context.self_rank();
+        let route = if is_self { Some(context.route_to_default().ok_or(Refusal::OnLane)?) } else { None };
+        Ok((key, route))
+    }
+
+    /// The key of the wanted message.
+    #[inline(always)]
+    fn checked_key(self, comm: &Comm) -> Express<Key> {
+        let id = comm.context().id(Plane::PointToPoint);
         if !comm.peers.has(self.source) || !is_tag(self.tag) || !Context::is_plain(id) {
             return Err(Refusal::Unfit);
         }
-        let is_self = self.source == context.self_rank();
-        let route = if is_self { Some(context.route_to_default().ok_or(Refusal::Unfit)?) } else { None };
-        Ok((Key::new(id, self.source, self.tag), route))
+        Ok(Key::new(id, self.source, self.tag))
     }
 
     /// The buffer's length in bytes.

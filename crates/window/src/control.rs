@@ -1,15 +1,16 @@
 //! A window block, mapped: its words, and waiting for them. `geometry.rs` has where they lie.
 //!
-//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks: it sleeps on the word's
-//! [`Event`]. Each word of a lock has an event, so that a thread which changes a word wakes nobody else. A
-//! parked thread hears no messages, so it wakes up every millisecond to make progress.
+//! **Waiting.** A thread that waits for a word polls it for a moment, with yields where processes share
+//! cores, and then parks: it sleeps on the word's [`Event`]. Each word of a lock has an event, so that a
+//! thread which changes a word wakes nobody else. A parked thread hears no messages, so it wakes up every
+//! millisecond to make progress.
 
 use crate::accumulate_lock::AccumulateLock;
 use crate::geometry::{ACCUMULATE_LOCK, Geometry, LINE, MARKS, WORD, WordAt};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::hint::spin_loop;
-use heddle_sync::{Event, Scope, SharedMarks};
+use heddle_sync::{Event, Next, Scope, SharedMarks, Waiter};
 use heddle_transport::SharedMemory;
 use std::sync::Arc;
 use std::time::Duration;
@@ -165,18 +166,16 @@ pub(crate) fn wait_a_while(domain: &Domain, event: &Event, mut is_over: impl FnM
 /// processes that work with it.
 const MOST_HINTS: u32 = 16;
 
+/// The number of threads of a crowd, for a [`Waiter`]: a thread that waits has a core for itself no longer.
+const SEVERAL: usize = 2;
+
 /// Returns false if it has parked so many times in vain.
 #[cold]
 fn wait_long(domain: &Domain, event: &Event, times: Option<u32>, is_over: &mut dyn FnMut() -> bool) -> bool {
     let mut rounds = 0;
     while Some(rounds) != times {
-        let mut hints = 1;
-        for _ in 0..POLLS {
-            if is_over() {
-                return true;
-            }
-            (0..hints).for_each(|_| spin_loop());
-            hints = (hints * 2).min(MOST_HINTS);
+        if poll(domain, is_over) {
+            return true;
         }
         let ticket = event.prepare();
         if is_over() {
@@ -189,6 +188,37 @@ fn wait_long(domain: &Domain, event: &Event, times: Option<u32>, is_over: &mut d
         }
     }
     is_over()
+}
+
+/// Polls the word until `is_over` accepts it; false if the thread is to park.
+fn poll(domain: &Domain, is_over: &mut dyn FnMut() -> bool) -> bool {
+    if !domain.has_cores() {
+        return poll_with_yields(domain, is_over);
+    }
+    let mut hints = 1;
+    for _ in 0..POLLS {
+        if is_over() {
+            return true;
+        }
+        (0..hints).for_each(|_| spin_loop());
+        hints = (hints * 2).min(MOST_HINTS);
+    }
+    false
+}
+
+/// Does the same where more processes than cores use these: the one that will change the word may need this
+/// core. (A spin of 40 µs kept it from that, and where nobody computes, all who wait yield at less cost than
+/// one wake-up. Beside threads that compute the thread parks without a yield.)
+fn poll_with_yields(domain: &Domain, is_over: &mut dyn FnMut() -> bool) -> bool {
+    let mut waiter = Waiter::new(domain.wait_policy(), SEVERAL);
+    loop {
+        if is_over() {
+            return true;
+        }
+        if domain.calls().outside(|| waiter.pause()) == Next::Park {
+            return false;
+        }
+    }
 }
 
 /// Makes progress on messages, unless there are threads for that.

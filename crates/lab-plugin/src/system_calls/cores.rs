@@ -1,4 +1,4 @@
-//! The core of a thread: affinity, restartable sequences, `membarrier`, `sched_yield`.
+//! The core of a thread: affinity, restartable sequences, `membarrier`, `sched_yield`, switches.
 
 use super::program::{error, read, write};
 use crate::guest::Running;
@@ -76,7 +76,7 @@ fn publish_core(running: &mut Running<'_>) {
 }
 
 /// Replaces what the host has said of its own cores.
-pub(super) fn after(running: &mut Running<'_>, number: i64) {
+pub(super) fn after(running: &mut Running<'_>, number: i64, result: i64) {
     match number {
         libc::SYS_getcpu => {
             let [core, node, ..] = running.guest.call.arguments;
@@ -105,6 +105,16 @@ pub(super) fn after(running: &mut Running<'_>, number: i64) {
                 unsafe { write(address + index * 8, allowed[index as usize] & mask) };
             }
             running.answer(needed as i64);
+        }
+        libc::SYS_getrusage if result == 0 && running.argument(0) as i32 == libc::RUSAGE_THREAD => {
+            let counts = running.lab.slots[running.guest.thread.slot as usize].counts;
+            let address = running.argument(1);
+            // SAFETY: the program's address, to which the host has written.
+            let mut usage: libc::rusage = unsafe { read(address) };
+            usage.ru_nvcsw = counts.sleeps as i64;
+            usage.ru_nivcsw = counts.involuntary_switches() as i64;
+            // SAFETY: as above.
+            unsafe { write(address, usage) };
         }
         libc::SYS_rseq => {
             let [address, _, flags, ..] = running.guest.call.arguments;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`futex`] | futexes |
 //! | [`time`] | clocks, sleeps |
-//! | [`cores`] | affinity, restartable sequences, `membarrier` |
+//! | [`cores`] | affinity, restartable sequences, `membarrier`, yields and switches |
 //! | [`waits`] | reading, polling, waiting for processes |
 //! | [`program`] | its memory, and what it gets for a call |
 //! | [`life`] | threads that begin, processes that begin and end, random numbers |
@@ -75,7 +75,7 @@ pub(crate) unsafe extern "C" fn on_return(_: PluginId, vcpu: u32, number: i64, r
     let mut running = of(vcpu);
     waits::give_back(&mut running);
     time::after_call(&mut running, number, result);
-    cores::after(&mut running, number);
+    cores::after(&mut running, number, result);
     life::after(&mut running, number, result);
     guest::back(running.guest);
 }

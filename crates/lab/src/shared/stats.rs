@@ -20,11 +20,19 @@ pub struct Counts {
     pub wakes: u64,
     /// Calls of `sched_yield`.
     pub yields: u64,
+    /// Those after which another thread ran on its core.
+    pub yields_to_others: u64,
     /// Times that it lost its core to another thread while it had work.
     pub preempted: u64,
 }
 
 impl Counts {
+    /// How often another thread ran in its place though it wanted to run: Linux counts a yield, too.
+    #[must_use]
+    pub fn involuntary_switches(&self) -> u64 {
+        self.preempted + self.yields_to_others
+    }
+
     /// Adds what another did.
     pub fn add(&mut self, other: &Self) {
         self.instructions += other.instructions;
@@ -35,6 +43,7 @@ impl Counts {
         self.sleeps += other.sleeps;
         self.wakes += other.wakes;
         self.yields += other.yields;
+        self.yields_to_others += other.yields_to_others;
         self.preempted += other.preempted;
     }
 }

@@ -58,6 +58,7 @@ impl Thread {
         lab.slots[self.slot as usize].counts.yields += 1;
         self.clock += lab.costs.yielded;
         if lab.give_way(self.slot, self.clock) {
+            lab.slots[self.slot as usize].counts.yields_to_others += 1;
             self.let_others(lab);
         } else if self.clock > self.strict {
             self.look_around(lab, lab.slack);

@@ -8,9 +8,10 @@ use crate::matching::Key;
 use crate::spread::{SpreadBy, may_be_spread, stamp};
 use crate::vni::channel::{Channel, Peer};
 use crate::vni::core::Core;
+use crate::vni::express::either;
 use crate::vni::interface::{VniState, poll_directly};
 use crate::vni::{Direct, Vni, wire};
-use heddle_model::{Attempt, Path, ProgressEntry, Refusal, Whole};
+use heddle_model::{Path, ProgressEntry, Refusal, Whole};
 use heddle_transport::{Envelope, Header, INLINE_BYTES, Outbox};
 
 impl Vni {
@@ -188,14 +189,5 @@ impl Channel<Outbox> {
                     unsafe { copy_small(from, to, len) };
                 },
             )
-    }
-}
-
-/// Makes both attempts.
-#[inline(always)]
-fn either<R>(attempt: impl Fn(Attempt) -> Result<R, Refusal>) -> Result<R, Refusal> {
-    match attempt(Attempt::Bias) {
-        Err(Refusal::Busy) => attempt(Attempt::Lock),
-        done => done,
     }
 }

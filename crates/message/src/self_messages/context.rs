@@ -29,7 +29,8 @@ impl Context {
             return None;
         }
         let default_vni = self.vni();
-        self.self_messages.route(default_vni, || vni_of_tag(default_vni, tag, domain.vnis().len() as u32))
+        self.self_messages
+            .route(default_vni, || used_vni_of_tag(default_vni, tag, domain.vnis().len() as u32))
     }
 
     /// Returns the route of a self message while all of them are on the default VNI;
@@ -51,8 +52,7 @@ impl Context {
     #[cold]
     fn shard_self_messages(&self, domain: &Domain) {
         let (default_vni, vnis) = (self.vni(), domain.vnis());
-        used::mark(VniSet::first(vnis.len()));
-        let vni_of = |key: &Key| vni_of_tag(default_vni, key.tag(), vnis.len() as u32);
+        let vni_of = |key: &Key| used_vni_of_tag(default_vni, key.tag(), vnis.len() as u32);
         vni::shard(&self.self_messages, vnis, self.all_self_messages(), vni_of);
     }
 
@@ -75,6 +75,15 @@ impl Context {
         let (context, source) = (self.id(Plane::PointToPoint), self.rank() as i32);
         SelfMessages { context, source, default_vni: self.vni() }
     }
+}
+
+/// Does the same as [`vni_of_tag`], for a message that the process sends or receives there: the VNI is in use
+/// from now on. The others are not, since each costs every thread that polls all VNIs in use.
+#[inline(always)]
+fn used_vni_of_tag(default_vni: u32, tag: i32, vnis: u32) -> u32 {
+    let vni = vni_of_tag(default_vni, tag, vnis);
+    used::mark(VniSet::one(vni));
+    vni
 }
 
 /// The VNI of a self message with this tag, in a communicator with this default VNI.

@@ -16,7 +16,7 @@ use crate::request::{self, Fresh, RequestId, Stage};
 use crate::spread::{SpreadBy, are_turns};
 use heddle_model::counters::cores_for_threads;
 use heddle_model::{Attempt, Path, Refusal, SectionOf, Whole};
-use heddle_objects::resharding::Route;
+use heddle_objects::resharding::{Route, next_stamp};
 use heddle_transport::{Envelope, Header};
 
 impl Vni {
@@ -191,7 +191,7 @@ impl Vni {
                 }
                 route.note_sender();
                 // SAFETY: the caller's promise.
-                unsafe { core.send_to_self_express(key, from, len) }.then_some(())
+                unsafe { core.send_to_self_express(key, from, len, route.is_sharded()) }.then_some(())
             },
         )
     }
@@ -341,6 +341,15 @@ impl Vni {
     }
 }
 
+/// Makes both attempts.
+#[inline(always)]
+pub(crate) fn either<R>(attempt: impl Fn(Attempt) -> Result<R, Refusal>) -> Result<R, Refusal> {
+    match attempt(Attempt::Bias) {
+        Err(Refusal::Busy) => attempt(Attempt::Lock),
+        done => done,
+    }
+}
+
 /// The result of a probe.
 #[derive(Debug, Clone, Copy)]
 pub enum Probed {
@@ -356,7 +365,7 @@ impl Core<Whole> {
     /// # Safety
     /// The same as for [`Vni::send_to_self_express`].
     #[inline(always)]
-    unsafe fn send_to_self_express(&self, key: &Key, from: *const u8, len: usize) -> bool {
+    unsafe fn send_to_self_express(&self, key: &Key, from: *const u8, len: usize, stamped: bool) -> bool {
         let receive = self.shard().with(
             Path::Main,
             #[inline(always)]
@@ -364,7 +373,13 @@ impl Core<Whole> {
         );
         // SAFETY: the caller's promise.
         let data = unsafe { std::slice::from_raw_parts(from, len) };
-        let Some(id) = receive else { return self.store_self_message(*key, data) };
+        let Some(id) = receive else {
+            return if stamped {
+                self.store_stamped_self_message(*key, data)
+            } else {
+                self.store_self_message(*key, data)
+            };
+        };
         self.deliver(id, key, data);
         true
     }
@@ -382,9 +397,56 @@ impl Core<Whole> {
         true
     }
 
+    /// Does the same as [`store_self_message`](Self::store_self_message), with a stamp.
+    #[inline(never)]
+    fn store_stamped_self_message(&self, key: Key, data: &[u8]) -> bool {
+        if self.throttle.is_raised() {
+            return false;
+        }
+        let message = Message::copy_of(self.rank, data);
+        self.shard().with(Path::Main, |shard| shard.store_stamped(key, message, next_stamp()));
+        // As above.
+        self.wake_sleepers();
+        true
+    }
+
     /// Does the same as [`Vni::receive_express`], within the critical section.
     #[inline(always)]
     pub(crate) fn receive_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<usize> {
+        self.receive_or(
+            key,
+            buffer,
+            comm,
+            #[inline(always)]
+            |id| self.receive_out_of_line(id, *key),
+        )
+    }
+
+    /// Does the same for a self message that is sharded, which no lane has.
+    #[inline(always)]
+    pub(crate) fn receive_self_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<usize> {
+        self.receive_or(
+            key,
+            buffer,
+            comm,
+            #[inline(always)]
+            |id| {
+                self.receive_here(id, *key);
+                true
+            },
+        )
+    }
+
+    /// Posts the receive, into a new request, or receives by `receive` if there are unexpected messages; that
+    /// returns false if it has given the request back.
+    #[inline(always)]
+    fn receive_or(
+        &self,
+        key: &Key,
+        buffer: Buffer,
+        comm: usize,
+        receive: impl FnOnce(RequestId) -> bool,
+    ) -> Option<usize> {
         let has_unexpected = self.shard().with(
             Path::Main,
             #[inline(always)]
@@ -395,7 +457,7 @@ impl Core<Whole> {
         in_flight.context = key.context;
         if has_unexpected {
             in_flight.stage = Stage::UnderWay;
-            if !self.receive_out_of_line(id, *key) {
+            if !receive(id) {
                 return None;
             }
         } else {
@@ -459,12 +521,15 @@ impl Core<Whole> {
         }
     }
 
-    /// Takes an unexpected message, if it is small.
+    /// Takes an unexpected message, if it is small, unless messages may be on lanes.
     #[inline(never)]
     fn take_unexpected(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
-        if self.is_watched() {
-            return None;
-        }
+        if self.is_watched() { None } else { self.take_small(key, buffer) }
+    }
+
+    /// Takes an unexpected message, if it is small.
+    #[inline(always)]
+    pub(crate) fn take_small(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
         self.shard().with(Path::Main, |shard| {
             let is_small = |content: &Content| match content {
                 Content::Inline { len, .. } => usize::from(*len) <= buffer.len(),

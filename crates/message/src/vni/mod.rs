@@ -88,7 +88,7 @@ pub(crate) mod channel;
 mod checked;
 pub(crate) mod core;
 mod direct;
-mod express;
+pub(crate) mod express;
 pub(crate) mod interface;
 mod lost;
 pub(crate) mod message;

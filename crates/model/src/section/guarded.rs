@@ -34,7 +34,8 @@ pub enum Refusal {
     Busy,
     /// The call needs the general path.
     Unfit,
-    /// The message is not on the VNI that its communicator names; an attempt on its lane may succeed.
+    /// The message is not on the VNI that its communicator names: it is spread over VNIs, or a self message
+    /// that is sharded. An attempt on its own VNI may succeed.
     OnLane,
 }
 
@@ -69,7 +70,8 @@ pub enum Attempt {
     Bias,
     /// An attempt at the lock: it succeeds if the lock is free.
     Lock,
-    /// Both attempts, on the lane of a message that is spread over VNIs.
+    /// Both attempts, on the lane of a message that is spread over VNIs, or on the VNI of a sharded self
+    /// message.
     Lane,
 }
 

@@ -27,7 +27,8 @@
 //! | to PINNED | change, then move | nothing is added to an emptied VNI; the default VNI's section makes others wait |
 //!
 //! Sharded messages with different tags are on different VNIs. Each unexpected one gets a stamp, and the
-//! stamps restore the order of sending when the messages are pinned, as far as there was one.
+//! stamps restore the order of sending when the messages are pinned, as far as there was one. Where all cores
+//! share a clock they are read from it, so that threads write no common cache line.
 //!
 //! **No deadlock.** The moving thread enters the sections of other VNIs inside of the default VNI's. No other
 //! thread is ever inside of two, and one thread moves at a time ([`Mover`]).
@@ -42,7 +43,7 @@ mod loom_tests;
 mod moves;
 mod state;
 
-pub use moves::{Moved, SelfMessages, Shard, next_stamp};
+pub use moves::{Moved, SelfMessages, Shard, next_stamp, stamp_by_clock};
 pub use state::{Route, Sharding};
 
 use heddle_platform::atomic::{AtomicBool, Ordering};

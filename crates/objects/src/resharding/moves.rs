@@ -1,15 +1,27 @@
 //! Moving posted receives and unexpected messages from VNI to VNI, inside of their critical sections.
 
-use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_platform::statics;
+use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
+use heddle_platform::{clock, statics};
 
 statics! {
     static STAMPS: AtomicU64 = AtomicU64::new(0);
+    /// True if stamps are read from the clock. Written once, before there are communicators.
+    static BY_CLOCK: AtomicBool = AtomicBool::new(false);
+}
+
+/// Has stamps read from [`clock::ticks_in_order`], on which all cores agree: a counter of all threads goes
+/// from core to core with each message. To be called before communicators are made.
+pub fn stamp_by_clock() {
+    BY_CLOCK.store(true, Ordering::Relaxed);
 }
 
 /// A stamp greater than that of every message that was stored before this one was sent. Any thread may call
 /// this.
+#[inline]
 pub fn next_stamp() -> u64 {
+    if BY_CLOCK.load(Ordering::Relaxed) {
+        return clock::ticks_in_order();
+    }
     // Relaxed: if one send comes before another thread's, something else has ordered the two.
     STAMPS.fetch_add(1, Ordering::Relaxed)
 }
@@ -89,7 +101,8 @@ pub(super) fn gather<P: Shard>(shards: &[P], messages: SelfMessages, begin: impl
             posted.extend(moved.posted);
             unexpected.extend(moved.unexpected);
         }
-        unexpected.sort_unstable_by_key(|(stamp, ..)| *stamp);
+        // Stable: the messages of one VNI are in order already.
+        unexpected.sort_by_key(|(stamp, ..)| *stamp);
         for (key, request) in posted {
             P::post(default_vni, key, request, messages.default_vni);
         }
@@ -108,4 +121,20 @@ fn inside_of<P: Shard, R: Send>(
     operation: impl FnOnce(&mut P::Inside) -> R + Send,
 ) -> R {
     if vni == messages.default_vni { operation(default_vni) } else { shards[vni as usize].enter(operation) }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_stamp_is_greater_also_by_the_clock() {
+        let grow = || {
+            let stamps: Vec<u64> = (0..1_000).map(|_| next_stamp()).collect();
+            assert!(stamps.is_sorted_by(|earlier, later| earlier < later));
+        };
+        grow();
+        stamp_by_clock();
+        grow();
+    }
 }
