@@ -10,7 +10,7 @@ use heddle_spec::stubs::{EntryOrigin, origin_of_entry};
 /// What the entries use.
 const USES: &str = "\
     use super::array::{self, Array};\n\
-    use super::handle::Foreign;\n\
+    use super::foreign::Foreign;\n\
     use super::handle_out::HandleOut;\n\
     use super::converted_status::ConvertedStatus;\n\
     use super::status::Status;\n\
@@ -20,7 +20,7 @@ const USES: &str = "\
     use heddle_spec::handle::*;\n\
     use std::ffi::{c_char, c_int, c_void};\n";
 
-/// Entries that functions of `src/foreign` are, without conversions: their names and parameters, and the files.
+/// Entries that are functions of `src/foreign`, without conversions: names, files and parameters.
 const WRITTEN: [(&str, &str, &str); 7] = [
     ("Status_copy", "removed", "from: *const Status, to: *mut Status"),
     ("Type_extent", "removed", "datatype: HANDLE, extent: *mut isize"),

@@ -9,6 +9,8 @@
 //! `heddle-process` and `heddle-tool`; layouts of data come from `heddle-datatype`, constants and the table
 //! from `heddle-spec`. No crate uses this one: programs are linked with it.
 
+#![allow(clippy::duplicate_mod, reason = "src/foreign is compiled for each ABI that programs may have")]
+
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!(
     "Heddle's ABI is that of 64-bit machines, where MPI_Aint, MPI_Offset and MPI_Count have one size"

@@ -32,8 +32,8 @@ pub const FOREIGN_LIBRARIES: [ForeignLibrary; 3] = [
 pub struct AskedLibrary {
     /// The library.
     pub library: &'static ForeignLibrary,
-    /// The first folder of the program's own that has a library of that name, if the loader looks there before
-    /// it looks into those of `LD_LIBRARY_PATH`: the program has an `RPATH`, and no `RUNPATH`.
+    /// The first folder of the program's own that has a library of that name, if the loader looks there
+    /// before it looks into those of `LD_LIBRARY_PATH`: the program has an `RPATH`, and no `RUNPATH`.
     pub from: Option<PathBuf>,
 }
 

@@ -4,7 +4,7 @@
 //! `:`, and a block's options end at its program, so the program's own options are never looked at.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::compat::{self, Compat};
@@ -164,7 +164,9 @@ impl Reading {
             if block.inherited.is_none() {
                 block.inherited.clone_from(&self.inherited);
             }
-            job.notes.extend(compat::lead(block));
+            let variable = compat::variable(block.compat, |name| block.variable(name));
+            block.environment.extend(variable.map(|(name, value)| (name.into(), value)));
+            job.notes.extend(compat::notice(block.compat, Path::new(&block.located_program())));
         }
         if self.is_quiet {
             job.notes.clear();

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use heddle_launcher::asked_library::{FOREIGN_LIBRARIES, asked_library};
 
-use crate::job_line::Block;
-
 /// The variables of the loader that name folders, and libraries that it loads first.
 const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
 const PRELOAD: &str = "LD_PRELOAD";
@@ -45,13 +43,32 @@ fn folder() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// Sets the loader's variable for the ranks of a block. Returns what there is to say of it.
-pub(crate) fn lead(block: &mut Block) -> Option<String> {
-    let folder = folder()?;
-    let (name, value) = variable(block, &folder)?;
-    block.environment.push((name.into(), value));
-    let program = block.located_program();
-    let asked = asked_library(Path::new(&program)).filter(|_| block.compat == Compat::Path)?;
+/// The loader's variable that leads the ranks to Heddle's libraries, and its value; `otherwise` is what a
+/// variable would be without it.
+pub(crate) fn variable(
+    compat: Compat,
+    otherwise: impl Fn(&str) -> Option<OsString>,
+) -> Option<(&'static str, OsString)> {
+    variable_with(compat, &folder()?, otherwise)
+}
+
+fn variable_with(
+    compat: Compat,
+    folder: &Path,
+    otherwise: impl Fn(&str) -> Option<OsString>,
+) -> Option<(&'static str, OsString)> {
+    let before = |name, first: &Path| (name, before(first, otherwise(name).as_deref()));
+    match compat {
+        Compat::Path => Some(before(SEARCH_PATH, folder)),
+        Compat::Preload(library) => Some(before(PRELOAD, &folder.join(library))),
+        Compat::Off => None,
+    }
+}
+
+/// What there is to say of a program that finds another library all the same.
+pub(crate) fn notice(compat: Compat, program: &Path) -> Option<String> {
+    folder()?;
+    let asked = asked_library(program).filter(|_| compat == Compat::Path)?;
     Some(format!(
         "{} asks for {}, and its RPATH leads to {}: it gets that one; --compat {} gives it Heddle's",
         program.display(),
@@ -59,15 +76,6 @@ pub(crate) fn lead(block: &mut Block) -> Option<String> {
         asked.from?.join(asked.library.name).display(),
         asked.library.abi
     ))
-}
-
-fn variable(block: &Block, folder: &Path) -> Option<(&'static str, OsString)> {
-    let before = |name, first: &Path| (name, before(first, block.variable(name).as_deref()));
-    match block.compat {
-        Compat::Path => Some(before(SEARCH_PATH, folder)),
-        Compat::Preload(library) => Some(before(PRELOAD, &folder.join(library))),
-        Compat::Off => None,
-    }
 }
 
 /// A folder or library, and behind it those that were there: the loader takes the first.
@@ -95,8 +103,7 @@ mod tests {
     #[test]
     fn each_way_has_its_variable() {
         let variable = |word: &str| {
-            let block = Block { compat: Compat::read(word).expect(word), ..Block::default() };
-            variable(&block, Path::new("/compat"))
+            variable_with(Compat::read(word).expect(word), Path::new("/compat"), |_| None)
                 .map(|(name, value)| (name, value.into_string().expect("text")))
         };
         assert!(

@@ -3,8 +3,8 @@
 use crate::Variable;
 use heddle_model::nearest;
 
-/// What to say of each variable in the environment that may be a setting with a slip in its name. Nobody reads
-/// such a variable, so a program would run with another setting than was meant.
+/// What to say of each variable in the environment that may be a setting with a slip in its name. Nobody
+/// reads such a variable, so a program would run with another setting than was meant.
 pub fn mistyped_variables() -> Vec<String> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     names.filter_map(|name| mistyped(&name)).collect()

@@ -47,7 +47,8 @@ impl ForeignAbi {
     ///
     /// # Errors
     ///
-    /// Says which line of which table cannot be understood, and why, or which name the standard does not have.
+    /// Says which line of which table cannot be understood, and why, or which name the standard does not
+    /// have.
     pub fn constants(&self) -> Result<Vec<PairedSection>, String> {
         let parse =
             |(name, text): (&str, _)| constant::parse(text).map_err(|error| format!("{name}: {error}"));

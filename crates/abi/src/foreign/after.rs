@@ -1,7 +1,7 @@
 //! Conversions behind a call whose values alone say what they are.
 
 use super::constants as theirs;
-use super::handle::Foreign;
+use super::foreign::{Foreign, Number};
 use super::{VERSION_SAYS, constant};
 use crate::argument::ListOut;
 use crate::entry::running;
@@ -88,7 +88,7 @@ pub(super) unsafe fn win_attribute(code: c_int, keyval: c_int, value: *mut c_voi
 pub(super) unsafe fn contents(
     code: c_int,
     large: bool,
-    datatype: <DatatypeHandle as Foreign>::Number,
+    datatype: Number<DatatypeHandle>,
     integers: *mut c_int,
 ) {
     // SAFETY: the caller's promise.

@@ -2,10 +2,10 @@
 //! few requests allocates nothing.
 
 use super::constant;
-use super::converted_status::{NONE, is_ignored};
-use super::handle::Foreign;
-use super::handle_out::UNSET;
+use super::converted_status::is_ignored;
+use super::foreign::Foreign;
 use super::status::Status;
+use super::unset::{UNSET_HANDLE, UNSET_STATUS};
 use crate::entry::failed;
 use crate::error::{Error, ErrorObject};
 use heddle_spec::Status as Ours;
@@ -125,7 +125,7 @@ pub(super) unsafe fn hand_over<H: Foreign>(array: &mut Array<H>, to: *mut H::Num
 
 /// A handle that no call has set.
 pub(super) fn unset<H: Foreign>() -> H {
-    H::of_word(UNSET)
+    H::of_word(UNSET_HANDLE)
 }
 
 /// Hands over the handles that a call has set.
@@ -134,7 +134,7 @@ pub(super) fn unset<H: Foreign>() -> H {
 /// As for [`hand_over`].
 pub(super) unsafe fn hand_over_set<H: Foreign>(array: &mut Array<H>, to: *mut H::Number) {
     for (index, element) in array.elements().iter().enumerate() {
-        if element.word() != UNSET && !to.is_null() {
+        if element.word() != UNSET_HANDLE && !to.is_null() {
             // SAFETY: the caller's promise.
             unsafe { *to.wrapping_add(index) = element.number() };
         }
@@ -158,7 +158,7 @@ pub(super) unsafe fn change(at: *mut c_int, len: impl Into<i64>, convert: impl F
 /// memory.
 #[inline(always)]
 pub(super) fn fill_statuses(array: &mut Array<Ours>, theirs: *const Status, len: c_int) -> bool {
-    is_ignored(theirs) || array.fill(len, NONE)
+    is_ignored(theirs) || array.fill(len, UNSET_STATUS)
 }
 
 /// Hands over what a call has set.

@@ -2,7 +2,8 @@
 //! generalized requests. The library calls them with what their program's ABI has.
 
 use super::constant;
-use super::handle::{Foreign, for_program};
+use super::foreign::Number;
+use super::handle::for_program;
 use super::handle_out::HandleOut;
 use super::status::Status;
 use crate::argument::{Callback, Out};
@@ -13,9 +14,6 @@ use heddle_comm::program::ProgramAbi;
 use heddle_spec::constants::MPI_SUCCESS;
 use heddle_spec::handle::{ErrhandlerHandle, OpHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
-
-/// What stands for a handle in such a program.
-type Number<H> = <H as Foreign>::Number;
 
 /// What programs of the ABI know handles, error codes and statuses by.
 static ABI: ProgramAbi = ProgramAbi {

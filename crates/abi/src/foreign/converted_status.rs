@@ -1,18 +1,12 @@
 //! Statuses that a call sets.
 
 use super::status::{IGNORE, Status};
+use super::unset::UNSET_STATUS;
 use heddle_spec::Status as Ours;
-use std::ffi::c_int;
-
-/// What a call does not set.
-pub(super) const UNSET: c_int = c_int::MIN;
-
-/// A status that no call has set.
-pub(super) const NONE: Ours = Ours { source: UNSET, tag: UNSET, error: UNSET, internal: [0; 5] };
 
 /// Returns true if the program wants no status here.
 pub(super) fn is_ignored(at: *const Status) -> bool {
-    at.addr() <= IGNORE
+    at.is_null() || at.addr() == IGNORE
 }
 
 /// A status that a call sets, or reads and sets.
@@ -25,7 +19,7 @@ impl ConvertedStatus {
     /// For a call that sets the status.
     #[inline(always)]
     pub(super) fn new(at: *mut Status) -> ConvertedStatus {
-        ConvertedStatus { at, ours: NONE }
+        ConvertedStatus { at, ours: UNSET_STATUS }
     }
 
     /// For a call that reads it first, too.
@@ -34,7 +28,7 @@ impl ConvertedStatus {
     /// The address is null, `MPI_STATUS_IGNORE` or that of a status.
     pub(super) unsafe fn given(at: *mut Status) -> ConvertedStatus {
         let ours = if is_ignored(at) {
-            NONE
+            UNSET_STATUS
         } else {
             // SAFETY: the caller's promise.
             unsafe { *at }.ours()

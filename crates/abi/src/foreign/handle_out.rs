@@ -1,10 +1,8 @@
 //! Handles that a call sets.
 
-use super::handle::Foreign;
+use super::foreign::Foreign;
+use super::unset::UNSET_HANDLE;
 use std::marker::PhantomData;
-
-/// The word of a handle that no call sets.
-pub(super) const UNSET: usize = usize::MAX;
 
 /// A handle that a call sets, or reads and sets.
 pub(super) struct HandleOut<H: Foreign> {
@@ -18,7 +16,7 @@ impl<H: Foreign> HandleOut<H> {
     /// For a call that may set the handle.
     #[inline(always)]
     pub(super) fn new(at: *mut H::Number) -> HandleOut<H> {
-        HandleOut { at, before: UNSET, word: UNSET, kind: PhantomData }
+        HandleOut { at, before: UNSET_HANDLE, word: UNSET_HANDLE, kind: PhantomData }
     }
 
     /// For a call that reads it first.

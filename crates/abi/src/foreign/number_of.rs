@@ -1,16 +1,14 @@
 //! How many elements an array has, where a communicator knows it.
 
-use super::handle::Foreign;
+use super::foreign::{Foreign, Number};
 use crate::entry::running;
 use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;
 
-type Number = <CommHandle as Foreign>::Number;
-
 /// A wrong communicator has none: the call itself complains of it.
-fn of(comm: Number, number: impl FnOnce(&CommRef) -> Result<usize>) -> c_int {
+fn of(comm: Number<CommHandle>, number: impl FnOnce(&CommRef) -> Result<usize>) -> c_int {
     let mut found = 0;
     let asked = running(|| {
         found = number(&CommRef::from_handle(CommHandle::of_number(comm).0)?)?;
@@ -20,16 +18,16 @@ fn of(comm: Number, number: impl FnOnce(&CommRef) -> Result<usize>) -> c_int {
 }
 
 /// The processes of a communicator, or of its remote group if it has one.
-pub(super) fn processes(comm: Number) -> c_int {
+pub(super) fn processes(comm: Number<CommHandle>) -> c_int {
     of(comm, |comm| Ok(comm.peers.size()))
 }
 
 /// The neighbours that a process receives from.
-pub(super) fn sources(comm: Number) -> c_int {
+pub(super) fn sources(comm: Number<CommHandle>) -> c_int {
     of(comm, |comm| Ok(comm.edges()?.indegree))
 }
 
 /// The neighbours that a process sends to.
-pub(super) fn destinations(comm: Number) -> c_int {
+pub(super) fn destinations(comm: Number<CommHandle>) -> c_int {
     of(comm, |comm| Ok(comm.edges()?.outdegree))
 }

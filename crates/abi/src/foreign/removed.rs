@@ -2,20 +2,22 @@
 
 use super::constant;
 use super::converted_status::is_ignored;
-use super::handle::Foreign;
+use super::foreign::{Foreign, Number};
 use super::status::Status;
 use crate::entry_points::MPI_Type_get_extent;
 use heddle_spec::constants::{MPI_ERR_ARG, MPI_SUCCESS};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_int;
 
-type Number = <DatatypeHandle as Foreign>::Number;
-
 /// The lower bound and the extent of a datatype, of which a function that is gone hands over one.
 ///
 /// # Safety
 /// The address is null or that of a variable, here and below.
-unsafe fn bounds(datatype: Number, to: *mut isize, choose: impl FnOnce(i64, i64) -> i64) -> c_int {
+unsafe fn bounds(
+    datatype: Number<DatatypeHandle>,
+    to: *mut isize,
+    choose: impl FnOnce(i64, i64) -> i64,
+) -> c_int {
     if to.is_null() {
         return constant::result(MPI_ERR_ARG);
     }
@@ -32,21 +34,21 @@ unsafe fn bounds(datatype: Number, to: *mut isize, choose: impl FnOnce(i64, i64)
 
 /// # Safety
 /// The same.
-pub(super) unsafe fn type_extent(datatype: Number, extent: *mut isize) -> c_int {
+pub(super) unsafe fn type_extent(datatype: Number<DatatypeHandle>, extent: *mut isize) -> c_int {
     // SAFETY: the caller's promise, here and below.
     unsafe { bounds(datatype, extent, |_, extent| extent) }
 }
 
 /// # Safety
 /// The same.
-pub(super) unsafe fn type_lb(datatype: Number, displacement: *mut isize) -> c_int {
+pub(super) unsafe fn type_lb(datatype: Number<DatatypeHandle>, displacement: *mut isize) -> c_int {
     // SAFETY: the same.
     unsafe { bounds(datatype, displacement, |lower, _| lower) }
 }
 
 /// # Safety
 /// The same.
-pub(super) unsafe fn type_ub(datatype: Number, displacement: *mut isize) -> c_int {
+pub(super) unsafe fn type_ub(datatype: Number<DatatypeHandle>, displacement: *mut isize) -> c_int {
     // SAFETY: the same.
     unsafe { bounds(datatype, displacement, |lower, extent| lower + extent) }
 }
@@ -60,6 +62,8 @@ pub(super) unsafe fn status_copy(from: *const Status, to: *mut Status) -> c_int 
         return constant::result(MPI_ERR_ARG);
     }
     // SAFETY: the caller's promise; integers of Fortran may lie at any address that suits them.
-    unsafe { to.write_unaligned(from.read_unaligned()) };
+    let status = unsafe { from.read_unaligned() };
+    // SAFETY: the same.
+    unsafe { to.write_unaligned(status) };
     MPI_SUCCESS
 }

@@ -12,6 +12,7 @@
 //! number whose object is gone may name the next one in its slot, as in Fortran.
 
 use super::constants::{self, BASIC, NUMBERS};
+use super::foreign::Foreign;
 use heddle_comm::datatype::DERIVED;
 use heddle_comm::group::GROUPS;
 use heddle_comm::info::INFOS;
@@ -29,23 +30,6 @@ const INDEX_BITS: u32 = 26;
 const INDEX: u32 = (1 << INDEX_BITS) - 1;
 /// The integers of `MPI_Request_fromint` have more bits; this index there stands for all sends that are done.
 const DONE: u32 = (1 << 30) - 1;
-
-/// A kind of objects.
-pub(super) trait Foreign: Copy {
-    /// What stands for a handle in a program.
-    type Number: Copy;
-
-    /// The handle of a number.
-    fn of_number(number: Self::Number) -> Self;
-    /// The handle of a number that is found without a call; otherwise word 0, which no handle has.
-    fn usual(number: Self::Number) -> Self;
-    /// The handle with a word.
-    fn of_word(word: usize) -> Self;
-    /// The word of a handle.
-    fn word(self) -> usize;
-    /// The number of a handle.
-    fn number(self) -> Self::Number;
-}
 
 /// A handle as functions of the program get it: in a register, or behind a pointer.
 pub(super) fn for_program(word: usize) -> usize {

@@ -6,28 +6,24 @@
 //! table of the standard by `build/foreign.rs`: they convert the arguments, call the entry point of the
 //! standard's ABI, and convert what comes back.
 //!
-//! What differs from the standard's ABI, and from Open MPI's (`openmpi`), is here:
+//! The constants and the entries are made by the build script. The files of the folder `foreign` are compiled
+//! for each of the ABIs, with its handles, statuses, addresses and constants: they are those below without an
+//! ending.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `handle.rs` | handles: numbers of 32 bits |
 //! | `status.rs` | statuses of five integers |
 //! | `address.rs` | addresses with a meaning |
-//! | `constants` | the values of the ABI's constants |
-//! | `entries` | the entries that are made from the table |
-//!
-//! The files of the folder `foreign` are compiled for each of the two, with that ABI's handles, statuses,
-//! addresses and constants:
-//!
-//! | file | idea |
-//! |---|---|
-//! | `constant.rs` | ranks, tags, error codes |
-//! | `handle_out.rs`, `converted_status.rs`, `text.rs` | what a call sets |
-//! | `array.rs` | arrays of handles and statuses, converted on the stack |
-//! | `number_of.rs` | how long arrays are whose length a communicator knows |
-//! | `callback.rs` | functions of the program: what they are called with is converted, too |
-//! | `after.rs` | conversions behind a call whose values alone say what they are |
-//! | `removed.rs` | entries by names that the standard's ABI does not have |
+//! | `foreign` | what handles have in common |
+//! | `constant` | ranks, tags, error codes |
+//! | `unset` | what a call has not set |
+//! | `handle_out`, `converted_status`, `text` | what a call sets |
+//! | `array` | arrays of handles and statuses, converted on the stack |
+//! | `number_of` | how long arrays are whose length a communicator knows |
+//! | `callback` | functions of the program: what they are called with is converted, too |
+//! | `after` | conversions behind a call whose values alone say what they are |
+//! | `removed` | entries by names that the standard's ABI does not have |
 
 #[path = "../foreign/after.rs"]
 mod after;
@@ -39,6 +35,8 @@ mod callback;
 mod constant;
 #[path = "../foreign/converted_status.rs"]
 mod converted_status;
+#[path = "../foreign/foreign.rs"]
+mod foreign;
 #[path = "../foreign/handle_out.rs"]
 mod handle_out;
 #[path = "../foreign/number_of.rs"]
@@ -47,6 +45,8 @@ mod number_of;
 mod removed;
 #[path = "../foreign/text.rs"]
 mod text;
+#[path = "../foreign/unset.rs"]
+mod unset;
 
 mod address;
 mod handle;

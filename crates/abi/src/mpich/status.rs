@@ -1,7 +1,7 @@
 //! Statuses: five integers in MPICH's ABI.
 
 use super::constant;
-use super::converted_status::{NONE, UNSET};
+use super::unset::{UNSET_FIELD, UNSET_STATUS};
 use crate::argument::{bytes_of, is_cancelled, set_bytes, set_cancelled};
 use heddle_spec::Status as Ours;
 use std::ffi::c_int;
@@ -27,7 +27,7 @@ impl Status {
 
     /// The status as the standard's ABI has it.
     pub(super) fn ours(&self) -> Ours {
-        let mut status = NONE;
+        let mut status = UNSET_STATUS;
         status.source = constant::rank(self.source);
         status.tag = constant::tag(self.tag);
         status.error = constant::error(self.error);
@@ -38,14 +38,14 @@ impl Status {
 
     /// Takes over what a call has set.
     pub(super) fn take(&mut self, from: &Ours) {
-        if from.source != UNSET {
+        if from.source != UNSET_FIELD {
             let bytes = bytes_of(from);
             self.count_low = bytes as c_int;
             self.count_high = ((bytes >> 32) as c_int) << 1 | c_int::from(is_cancelled(from));
             self.source = constant::their_rank(from.source);
             self.tag = constant::their_tag(from.tag);
         }
-        if from.error != UNSET {
+        if from.error != UNSET_FIELD {
             self.error = constant::their_error(from.error);
         }
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_status_goes_there_and_back() {
-        let mut ours = Ours { source: mpi::MPI_PROC_NULL, tag: mpi::MPI_ANY_TAG, ..NONE };
+        let mut ours = Ours { source: mpi::MPI_PROC_NULL, tag: mpi::MPI_ANY_TAG, ..UNSET_STATUS };
         set_bytes(&mut ours, (5 << 32) + 7);
         set_cancelled(&mut ours, true);
         let mut theirs = Status { count_low: 0, count_high: 0, source: 0, tag: 0, error: 99 };
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!((back.source, back.tag), (ours.source, ours.tag));
         assert_eq!((bytes_of(&back), is_cancelled(&back)), ((5 << 32) + 7, true));
         let before = theirs;
-        theirs.take(&NONE);
+        theirs.take(&UNSET_STATUS);
         assert_eq!(theirs, before, "nothing was set");
     }
 }

@@ -1,11 +1,12 @@
 //! Handles: addresses in Open MPI's ABI.
 //!
-//! A predefined handle is the address of an object of `libmpi.so.40` with the name that Open MPI's header gives
-//! it. An executable may have such an object in its own memory (a copy relocation), so the addresses are known
-//! once the library is loaded: it then hands over a table of them, and of the words of the standard's ABI that
-//! they stand for. Any other handle is such a word itself. It has a bit that no address has; so neither
-//! needs to be looked up in memory to be told from the other.
+//! A predefined handle is the address of an object of `libmpi.so.40` with the name that Open MPI's header
+//! gives it. An executable may have such an object in its own memory (a copy relocation), so the addresses
+//! are known once the library is loaded: it then hands over a table of them, and of the words of the
+//! standard's ABI that they stand for. Any other handle is such a word itself: it has a bit that no address
+//! has.
 
+use super::foreign::Foreign;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_spec::handle::*;
 
@@ -79,23 +80,6 @@ fn word(number: usize) -> usize {
 /// A handle as functions of the program get it: in a register, or behind a pointer.
 pub(super) fn for_program(word: usize) -> usize {
     number(word)
-}
-
-/// A kind of objects.
-pub(super) trait Foreign: Copy {
-    /// What stands for a handle in a program.
-    type Number: Copy;
-
-    /// The handle of a number.
-    fn of_number(number: Self::Number) -> Self;
-    /// The handle of a number that is found without a call; otherwise word 0, which no handle has.
-    fn usual(number: Self::Number) -> Self;
-    /// The handle with a word.
-    fn of_word(word: usize) -> Self;
-    /// The word of a handle.
-    fn word(self) -> usize;
-    /// The number of a handle.
-    fn number(self) -> Self::Number;
 }
 
 macro_rules! foreign {

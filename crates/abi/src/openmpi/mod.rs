@@ -1,11 +1,13 @@
-//! The ABI of Open MPI: what a program meets that was compiled by that library's `mpicc`, with `libmpi.so.40`.
-//! All is as for MPICH's ABI (`mpich`), but for what lies in this folder.
+//! The ABI of Open MPI: what a program meets that was compiled by that library's `mpicc`, for `libmpi.so.40`.
+//! All is as for MPICH's ABI (`mpich`), but for the three files of this folder.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `handle.rs` | handles: addresses of the library's objects, and words of the standard's ABI |
 //! | `status.rs` | statuses of four integers and a word |
 //! | `address.rs` | addresses with a meaning |
+//! | `after`, `array`, `callback`, `constant`, `converted_status`, `foreign`, `handle_out`, `number_of` | as there |
+//! | `removed`, `text`, `unset` | as there |
 
 #[path = "../foreign/after.rs"]
 mod after;
@@ -17,6 +19,8 @@ mod callback;
 mod constant;
 #[path = "../foreign/converted_status.rs"]
 mod converted_status;
+#[path = "../foreign/foreign.rs"]
+mod foreign;
 #[path = "../foreign/handle_out.rs"]
 mod handle_out;
 #[path = "../foreign/number_of.rs"]
@@ -25,6 +29,8 @@ mod number_of;
 mod removed;
 #[path = "../foreign/text.rs"]
 mod text;
+#[path = "../foreign/unset.rs"]
+mod unset;
 
 mod address;
 mod handle;

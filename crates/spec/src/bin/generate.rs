@@ -1,5 +1,6 @@
 //! Writes the files that are made from the tables of the standard: `generate header`, `mpif`, `mpi`,
-//! `mpi_f08`, `mpich`, `openmpi`, `missing`, `summary` or `names`, to the file named next or to standard output.
+//! `mpi_f08`, `mpich`, `openmpi`, `missing`, `summary` or `names`, to the file named next or to standard
+//! output.
 
 use heddle_spec::{constant, foreign, function_table::Functions, header, missing, mpi_f08, mpif, stubs};
 use std::io::Write;
