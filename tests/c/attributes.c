@@ -103,7 +103,7 @@ static void callbacks(void) {
 
 static void failing_callbacks(void) {
     int bad_copy, bad_delete, refuse = 1;
-    MPI_Comm parent, child = MPI_COMM_NULL;
+    MPI_Comm parent, child = MPI_COMM_SELF;
     CHECK_OK(MPI_Comm_create_keyval(copy_fails, MPI_COMM_NULL_DELETE_FN, &bad_copy, NULL));
     CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse_delete, &bad_delete, &refuse));
     CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &parent));

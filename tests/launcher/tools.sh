@@ -42,7 +42,7 @@ cc -shared -fPIC -Wl,-soname,libmpi_abi.so.1 -o "$release/libmpi_abi.so" "$work/
 printf '#!/bin/sh\necho "mpiexec $*"\n' >"$release/mpiexec"
 cat >"$release/generate" <<'EOF'
 #!/bin/sh
-if [ "$1" = mpich ]; then
+if [ "$1" = mpich ] || [ "$1" = openmpi ]; then
     printf '    .data\n    .globl MPI_UNWEIGHTED\nMPI_UNWEIGHTED: .quad 10\n' >"$2"
     exit
 fi

@@ -31,7 +31,7 @@ impl Status {
         status.source = constant::rank(self.source);
         status.tag = constant::tag(self.tag);
         status.error = constant::error(self.error);
-        set_bytes(&mut status, i64::from(self.count_high >> 1) << 32 | i64::from(self.count_low as u32));
+        set_bytes(&mut status, i64::from(self.count_high as u32 >> 1) << 32 | i64::from(self.count_low as u32));
         set_cancelled(&mut status, self.count_high & 1 != 0);
         status
     }
@@ -67,6 +67,9 @@ mod tests {
         let back = theirs.ours();
         assert_eq!((back.source, back.tag), (ours.source, ours.tag));
         assert_eq!((bytes_of(&back), is_cancelled(&back)), ((5 << 32) + 7, true));
+        set_bytes(&mut ours, i64::MAX);
+        theirs.take(&ours);
+        assert_eq!(bytes_of(&theirs.ours()), i64::MAX, "all 63 bits");
         let before = theirs;
         theirs.take(&UNSET_STATUS);
         assert_eq!(theirs, before, "nothing was set");

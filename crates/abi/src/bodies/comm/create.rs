@@ -7,6 +7,7 @@ use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::errhandler::{self, Holder};
 use heddle_comm::{group, info};
+use heddle_spec::constants::MPI_COMM_NULL;
 use heddle_spec::handle::{CommHandle, ErrhandlerHandle, GroupHandle, InfoHandle, RequestHandle};
 use std::ffi::c_int;
 
@@ -16,6 +17,12 @@ fn make(comm: CommHandle, new: Out<CommHandle>, make: impl FnOnce(&CommRef) -> R
     let new = new.variable()?;
     *new = CommHandle(make(&comm)?);
     Ok(())
+}
+
+/// Makes a copy. Without one the program gets the null handle, as from other libraries: after a copy callback that
+/// refuses, programs look at it.
+fn copy(comm: CommHandle, new: Out<CommHandle>, dup: impl FnOnce(&CommRef) -> Result<usize>) -> Result<()> {
+    make(comm, new, |comm| dup(comm).inspect_err(|_| new.offer(CommHandle(MPI_COMM_NULL))))
 }
 
 /// Begins to make a communicator, and stores its handle and the request's.
@@ -34,11 +41,11 @@ fn begin(
 }
 
 pub(crate) fn comm_dup(comm: CommHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, heddle_comm_management::dup)
+    copy(comm, new, heddle_comm_management::dup)
 }
 
 pub(crate) fn comm_dup_with_info(comm: CommHandle, info: InfoHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| heddle_comm_management::dup_with_info(comm, &info::hints(info.0)?))
+    copy(comm, new, |comm| heddle_comm_management::dup_with_info(comm, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_idup(comm: CommHandle, new: Out<CommHandle>, request: Out<RequestHandle>) -> Result<()> {

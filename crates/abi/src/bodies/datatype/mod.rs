@@ -62,7 +62,10 @@ pub(crate) fn type_free(datatype: Out<DatatypeHandle>) -> Result<()> {
 
 pub(crate) fn type_dup(oldtype: DatatypeHandle, newtype: Out<DatatypeHandle>) -> Result<()> {
     let newtype = newtype.variable()?;
-    newtype.0 = datatype::dup(oldtype.0)?;
+    // Without a copy, the null handle: as for communicators.
+    let copy = datatype::dup(oldtype.0);
+    newtype.0 = *copy.as_ref().unwrap_or(&mpi::MPI_DATATYPE_NULL);
+    copy?;
     Ok(())
 }
 
