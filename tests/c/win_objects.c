@@ -266,6 +266,9 @@ static void queries(void) {
         CHECK_OK(MPI_Win_allocate_shared(own, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
         CHECK_OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &base));
         CHECK_EQ(size, round == 1 ? 100 : 0);
+        void *of_first = &base;
+        CHECK_OK(MPI_Win_shared_query(win, 0, &size, &unit, &of_first));
+        CHECK_EQ(of_first == NULL, size == 0);
         if (round == 1) {
             CHECK_EQ(unit, 4);
             if (own > 0) *base = 9;

@@ -31,7 +31,10 @@ impl Status {
         status.source = constant::rank(self.source);
         status.tag = constant::tag(self.tag);
         status.error = constant::error(self.error);
-        set_bytes(&mut status, i64::from(self.count_high as u32 >> 1) << 32 | i64::from(self.count_low as u32));
+        set_bytes(
+            &mut status,
+            i64::from(self.count_high as u32 >> 1) << 32 | i64::from(self.count_low as u32),
+        );
         set_cancelled(&mut status, self.count_high & 1 != 0);
         status
     }

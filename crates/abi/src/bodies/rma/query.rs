@@ -7,6 +7,7 @@ use heddle_rma::WinRef;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{GroupHandle, InfoHandle, WinHandle};
 use std::ffi::{c_int, c_void};
+use std::ptr;
 
 pub(crate) fn win_get_group(win: WinHandle, out: Out<GroupHandle>) -> Result<()> {
     let win = WinRef::from_handle(win.0)?;
@@ -28,7 +29,7 @@ pub(crate) fn win_set_info(win: WinHandle, hints: InfoHandle) -> Result<()> {
 }
 
 /// For `MPI_PROC_NULL` the answer is that of the lowest rank with memory. Memory that this process cannot
-/// reach has no bytes (MPI 5.0, section 12.2.3).
+/// reach has no bytes (MPI 5.0, section 12.2.3), and what has no bytes has no address, as in other libraries.
 pub(crate) fn win_shared_query(
     win: WinHandle,
     rank: c_int,
@@ -52,7 +53,9 @@ pub(crate) fn win_shared_query(
     };
     let own = &win.window.targets()[win.window.rank()];
     let (size_there, unit, address) = match target {
-        Some(target) if target.base().is_null() => (0, target.disp_unit(), target.base()),
+        Some(target) if target.base().is_null() || target.size() == 0 => {
+            (0, target.disp_unit(), ptr::null_mut())
+        }
         Some(target) => (target.size(), target.disp_unit(), target.base()),
         None => (0, own.disp_unit(), own.base()),
     };
