@@ -69,6 +69,7 @@ pub(crate) fn foreign_entries(face: Face<'_>, functions: &Functions) -> String {
             out += &match origin_of_entry(face.abi, function) {
                 EntryOrigin::HandWritten => by_hand(face, &name, function, large),
                 EntryOrigin::Same => same(face, &name, function),
+                EntryOrigin::Integer => integer(face, &name, function),
                 EntryOrigin::Made => made(face, &name, function, large),
             };
         }
@@ -85,6 +86,25 @@ pub(crate) fn foreign_entries(face: Face<'_>, functions: &Functions) -> String {
 fn same(face: Face<'_>, name: &str, function: &Function) -> String {
     let param = &function.params[0].name;
     format!("{}({param}: c_int) -> c_int {{ {param} }}\n", face.head(name))
+}
+
+/// A conversion between a handle and its integer in Fortran.
+fn integer(face: Face<'_>, name: &str, function: &Function) -> String {
+    let param = &function.params[0];
+    let (from, to, call) = match (&function.returns, &param.kind) {
+        (Returns::Value(ParamKind::Object(kind)), _) => {
+            let group = kind.trim_start_matches("MPI_").to_uppercase();
+            let call = format!("of_integer({}, &constants::{group}_OF_INTEGERS", param.name);
+            ("c_int", object_type(face, kind), call)
+        }
+        (_, ParamKind::Object(kind)) => {
+            let call = format!("integer({}::of_number({})", handle_type(kind), param.name);
+            (object_type(face, kind), "c_int", call)
+        }
+        _ => panic!("{name} converts no handle"),
+    };
+    let head = face.head(name);
+    format!("{head}({}: {from}) -> {to} {{ super::handle::{call}, crate::entry_points::{name}) }}\n", param.name)
 }
 
 /// A function that is written by hand, for it takes functions of the program.
