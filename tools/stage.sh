@@ -68,7 +68,7 @@ ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 compat() {
     made=$build/lib/compat/$1.made
     if [ -n "${2:-}" ]; then "$release/generate" "$2" "$made.s"; else echo '.section .note.GNU-stack,"",%progbits' >"$made.s"; fi
-    cc -shared -nostdlib -Wl,-soname,"$1" -Wl,-rpath,'$ORIGIN/..:$ORIGIN' -Wl,--no-as-needed -o "$made" "$made.s" \
+    cc -shared -nostdlib -Wl,-soname,"$1" -Wl,-rpath,"\$ORIGIN/..${3:+:\$ORIGIN}" -Wl,--no-as-needed -o "$made" "$made.s" \
         "${3:-$build/lib/libmpi_abi.so.1}" -Wl,--allow-shlib-undefined
     put 755 "$made" "$build/lib/compat/$1"
     rm -f "$made" "$made.s"
