@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// A C function of each kind for each of the procedures that Fortran may hand in (`src/callbacks.rs`), and those
-/// for large counts (`src/large_operator.rs`).
+/// A C function of each kind for each of the procedures that Fortran may hand in (`src/callbacks.rs`), and
+/// those for large counts (`src/large_operator.rs`).
 fn callbacks() -> (String, String) {
     let handler = |handle| format!("unsafe extern \"C\" fn(*mut {handle}, *mut c_int)");
     let operator = |len| format!("unsafe extern \"C\" fn(*mut c_void, *mut c_void, *mut {len}, *mut Handle)");
@@ -42,7 +42,15 @@ fn callbacks() -> (String, String) {
 fn need_libmpi(out: &Path, name: &str) {
     let library = out.join(name);
     let mut linker = Command::new("cc");
-    linker.args(["-shared", "-nostdlib", &format!("-Wl,-soname,{name}"), "-x", "assembler", "/dev/null", "-o"]);
+    linker.args([
+        "-shared",
+        "-nostdlib",
+        &format!("-Wl,-soname,{name}"),
+        "-x",
+        "assembler",
+        "/dev/null",
+        "-o",
+    ]);
     let status = linker.arg(&library).status();
     assert!(status.is_ok_and(|status| status.success()), "cc cannot make an empty library");
     for argument in ["-Wl,--no-as-needed", &library.to_string_lossy(), "-Wl,-rpath,$ORIGIN"] {

@@ -1,6 +1,6 @@
 //! Rust text of the constants of another ABI, and of the ways between them and the standard's.
 
-use super::foreign::Face;
+use super::face::Face;
 use heddle_spec::constant::ConstantKind;
 use heddle_spec::constants::{ERROR_CLASSES, MPI_ERR_UNKNOWN, T_ERROR_CLASSES};
 use heddle_spec::foreign::{ConstantPair, MPICH, PairedSection};

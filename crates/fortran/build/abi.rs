@@ -50,8 +50,8 @@ impl Abi {
         }
     }
 
-    /// Returns true if buffers of `mpi_f08` come with a descriptor, and not by their address, and counts may be
-    /// large there.
+    /// Returns true if buffers of `mpi_f08` come with a descriptor, and not by their address, and counts may
+    /// be large there.
     pub(crate) fn has_descriptors(self) -> bool {
         self != Abi::OpenMpi
     }

@@ -162,8 +162,8 @@ fn parameters(function: &Function, form: Form) -> Vec<String> {
     let mut params: Vec<String> = Vec::new();
     for param in function.params_of(form.large) {
         let is_unused = is_detached(param) && !form.f08;
-        let is_described =
-            form.describes_buffers() && param.is_buffer() || form.describes_texts() && param.kind == ParamKind::Text;
+        let is_described = form.describes_buffers() && param.is_buffer()
+            || form.describes_texts() && param.kind == ParamKind::Text;
         let of = match &param.kind {
             _ if is_described => "*const Descriptor".into(),
             ParamKind::Object(_) | ParamKind::Logical => "*mut c_int".into(),

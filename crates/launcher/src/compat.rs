@@ -67,7 +67,8 @@ fn variable_with(
             let first = FOREIGN_LIBRARIES.iter().find(|library| library.abi == abi);
             let asked = asked_libraries(program).into_iter().filter(|library| library.abi == abi);
             let others = asked.filter(|library| Some(*library) != first);
-            let paths = first.into_iter().chain(others).map(|library| folder.join(library.name).into_os_string());
+            let paths =
+                first.into_iter().chain(others).map(|library| folder.join(library.name).into_os_string());
             Some(before(PRELOAD, &paths.collect::<Vec<_>>().join(OsStr::new(":"))))
         }
         Compat::Off => None,

@@ -142,8 +142,8 @@ const OPENMPI_CALLBACKS: [(&str, &str); 12] = [
     ("OMPI_C_MPI_TYPE_NULL_DELETE_FN", "delete_nothing"),
     ("OMPI_C_MPI_WIN_NULL_DELETE_FN", "delete_nothing"),
 ];
-/// Types of Open MPI's that the standard does not have: no handle is the address of one. Then the common blocks
-/// of Fortran, which programs have, too: the dynamic linker picks theirs.
+/// Types of Open MPI's that the standard does not have: no handle is the address of one. Then the common
+/// blocks of Fortran, which programs have, too: the dynamic linker picks theirs.
 const OPENMPI_OBJECTS: [(&str, usize); 14] = [
     ("ompi_mpi_ub", 8),
     ("ompi_mpi_lb", 8),

@@ -79,8 +79,8 @@ fn word(number: usize) -> usize {
     if number & MADE != 0 { number } else { word_of(number) }
 }
 
-/// The integer that Fortran has for a handle: Open MPI's for a predefined one, and that of the standard's ABI,
-/// which `other` knows, for any other.
+/// The integer that Fortran has for a handle: Open MPI's for a predefined one, and that of the standard's
+/// ABI, which `other` knows, for any other.
 pub(super) fn integer<H: Foreign>(handle: H, other: unsafe extern "C" fn(H) -> c_int) -> c_int {
     match INTEGERS.get(handle.word()) {
         Some(&integer) if integer >= 0 => integer,
@@ -89,8 +89,8 @@ pub(super) fn integer<H: Foreign>(handle: H, other: unsafe extern "C" fn(H) -> c
     }
 }
 
-/// What stands for the handle of an integer. `words` are those of the predefined handles of the kind, or 0; the
-/// standard has greater integers.
+/// What stands for the handle of an integer. `words` are those of the predefined handles of the kind, or 0.
+/// The standard's integers are greater than all places of these.
 pub(super) fn of_integer<H: Foreign>(
     integer: c_int,
     words: &[u16],

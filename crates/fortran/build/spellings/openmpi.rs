@@ -8,14 +8,8 @@ use heddle_spec::function::Function;
 use std::fmt::Write;
 
 /// Subroutines of `mpi_f08` that are not made from the table, without the prefix.
-const OTHERS: [&str; 6] = [
-    "comm_spawn",
-    "comm_spawn_multiple",
-    "f_sync_reg",
-    "register_datarep",
-    "status_f082f",
-    "status_f2f08",
-];
+const OTHERS: [&str; 6] =
+    ["comm_spawn", "comm_spawn_multiple", "f_sync_reg", "register_datarep", "status_f082f", "status_f2f08"];
 /// Functions with a form for an address of the type `C_PTR`.
 const C_POINTERS: [&str; 4] = ["alloc_mem", "win_allocate", "win_allocate_shared", "win_shared_query"];
 /// Types with a subroutine for `MPI_Sizeof`, and the greatest rank of an array.

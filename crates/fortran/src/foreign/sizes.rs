@@ -1,5 +1,5 @@
-//! `MPI_Sizeof`: a subroutine for each type. Arrays have elements as large as scalars, so those for arrays are
-//! further names of these (`build/spellings`).
+//! `MPI_Sizeof`: a subroutine for each type. Arrays have elements as large as scalars, so those for arrays
+//! are further names of these (`build/spellings`).
 
 use crate::constants::MPI_SUCCESS;
 use crate::hand_written::{Ierror, Variable, set_ierror};
