@@ -149,6 +149,7 @@ foreign! {
 
 #[cfg(test)]
 mod tests {
+    use super::super::constants::DATATYPE_OF_INTEGERS;
     use super::*;
     use heddle_spec::constants as mpi;
 
@@ -179,16 +180,16 @@ mod tests {
         extern "C" fn other_handle(integer: c_int) -> DatatypeHandle {
             DatatypeHandle(MADE | integer as usize)
         }
-        let words = &super::super::constants::DATATYPE_OF_INTEGERS;
-        for (integer, word) in [(7, mpi::MPI_INTEGER), (17, mpi::MPI_DOUBLE_PRECISION)] {
-            assert_eq!(super::integer(DatatypeHandle(word), other_integer), integer);
-            assert_eq!(usize::from(words[integer as usize]), word);
+        let words = &DATATYPE_OF_INTEGERS;
+        for (of_header, word) in [(7, mpi::MPI_INTEGER), (17, mpi::MPI_DOUBLE_PRECISION)] {
+            assert_eq!(integer(DatatypeHandle(word), other_integer), of_header);
+            assert_eq!(usize::from(words[of_header as usize]), word);
         }
         // Two of types that only Open MPI has, and one that none has.
-        for integer in [3, 27, 9999] {
-            assert_eq!(of_integer(integer, words, other_handle), MADE | integer as usize);
+        for other in [3, 27, 9999] {
+            assert_eq!(of_integer(other, words, other_handle), MADE | other as usize);
         }
-        assert_eq!(super::integer(DatatypeHandle(mpi::MPI_LOGICAL16), other_integer), -7);
+        assert_eq!(integer(DatatypeHandle(mpi::MPI_LOGICAL16), other_integer), -7);
     }
 
     #[test]
