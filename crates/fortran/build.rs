@@ -5,6 +5,7 @@ mod build {
     pub(crate) mod abi;
     pub(crate) mod c_form;
     pub(crate) mod conversion;
+    pub(crate) mod predefined;
     pub(crate) mod spellings;
     pub(crate) mod subroutine;
 }

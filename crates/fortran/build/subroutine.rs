@@ -2,8 +2,9 @@
 //! one or, with large counts, two for the module `mpi_f08`.
 
 use super::abi::{Abi, is_detached};
-use super::c_form::{c_name, c_value, declaration, is_conversion, is_scalar};
+use super::c_form::{c_name, c_value, declaration, is_conversion, is_from_integer, is_scalar};
 use super::conversion::{Conversion, may_have_gaps, tell};
+use super::predefined::predefined;
 use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
 use heddle_spec::mpi_f08;
@@ -76,7 +77,8 @@ pub(crate) fn subroutines(functions: &Functions, abi: Abi) -> String {
     let mut out = String::new();
     for function in functions.all().filter(|function| !function.name.starts_with("T_")) {
         for prefix in ["MPI", "PMPI"] {
-            if is_conversion(function) && prefix == "MPI" {
+            let is_looked_up = abi == Abi::OpenMpi && is_from_integer(function);
+            if is_conversion(function) && prefix == "MPI" && !is_looked_up {
                 declarations += &declaration(function, prefix, false);
             }
             if !has_subroutine(function) {
@@ -92,6 +94,9 @@ pub(crate) fn subroutines(functions: &Functions, abi: Abi) -> String {
                 }
             }
         }
+    }
+    if abi == Abi::OpenMpi {
+        out += &predefined(functions);
     }
     format!("unsafe extern \"C\" {{\n{declarations}}}\n{out}")
 }
