@@ -36,7 +36,11 @@ for name in mpi mpifort mpicxx; do
         ln -sfn "lib$name.so.12" "$prefix/lib/compat/libmpich${name#mpi}.so.12"
     fi
 done
-put 755 lib/compat/libmpi.so.40
+for name in libmpi libmpi_mpifh libmpi_usempi_ignore_tkr libmpi_usempif08; do
+    if [ -f "$build/lib/compat/$name.so.40" ]; then
+        put 755 "lib/compat/$name.so.40"
+    fi
+done
 ln -sfn mpiexec "$prefix/bin/mpirun"
 for name in heddle mpi mpi-c mpi-cxx; do
     put 644 "lib/pkgconfig/$name.pc"

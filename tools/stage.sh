@@ -8,7 +8,8 @@
 #                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
 #   BUILD_DIR/lib/compat  libmpi.so.12 and (if it was built) libmpifort.so.12, for programs that were compiled for MPICH, Intel MPI and
 #                       their like, and as libmpich.so.12 and libmpichfort.so.12, Debian's names; libmpicxx.so.12, which is empty;
-#                       libmpi.so.40, for those compiled for Open MPI
+#                       libmpi.so.40 and (if it was built) libmpi_mpifh.so.40, for those compiled for Open MPI;
+#                       libmpi_usempi_ignore_tkr.so.40 and libmpi_usempif08.so.40, which have all they need in libmpi_mpifh.so.40
 #   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
 #   BUILD_DIR/lib/heddle  libheddle_lab_plugin.so, the plugin of `heddle lab`
 #   BUILD_DIR/share     heddle/thread-sanitizer.supp; manual pages and completions for shells (if heddle was built)
@@ -61,12 +62,14 @@ done
 put 755 "$release/libmpi_abi.so" "$build/lib/libmpi_abi.so.1"
 ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 "$release/generate" header "$build/include/mpi.h"
-# compat SONAME [ABI]: a library whose functions are jumps to Heddle's for programs of another ABI, or without functions. It finds
-# Heddle's beside its folder, and no linker finds it by accident.
+# compat SONAME [ABI [LIBRARY]]: a library whose functions are jumps to Heddle's for programs of another ABI. Without an ABI, or if
+# that is empty, it has no functions, and those of LIBRARY if one is named. It finds Heddle's beside its folder, and no linker finds
+# it by accident.
 compat() {
     made=$build/lib/compat/$1.made
-    if [ $# -gt 1 ]; then "$release/generate" "$2" "$made.s"; else echo '.section .note.GNU-stack,"",%progbits' >"$made.s"; fi
-    cc -shared -nostdlib -Wl,-soname,"$1" -Wl,-rpath,'$ORIGIN/..' -Wl,--no-as-needed -o "$made" "$made.s" "$build/lib/libmpi_abi.so.1"
+    if [ -n "${2:-}" ]; then "$release/generate" "$2" "$made.s"; else echo '.section .note.GNU-stack,"",%progbits' >"$made.s"; fi
+    cc -shared -nostdlib -Wl,-soname,"$1" -Wl,-rpath,"\$ORIGIN/..${3:+:\$ORIGIN}" -Wl,--no-as-needed -o "$made" "$made.s" \
+        "${3:-$build/lib/libmpi_abi.so.1}" -Wl,--allow-shlib-undefined
     put 755 "$made" "$build/lib/compat/$1"
     rm -f "$made" "$made.s"
 }
@@ -80,6 +83,13 @@ ln -sfn libmpicxx.so.12 "$build/lib/compat/libmpichcxx.so.12"
 if [ -f "$release/libheddle_fortran_mpich.so" ]; then
     put 755 "$release/libheddle_fortran_mpich.so" "$build/lib/compat/libmpifort.so.12"
     ln -sfn libmpifort.so.12 "$build/lib/compat/libmpichfort.so.12"
+fi
+if [ -f "$release/libheddle_fortran_openmpi.so" ]; then
+    put 755 "$release/libheddle_fortran_openmpi.so" "$build/lib/compat/libmpi_mpifh.so.40"
+    # Open MPI has the procedures of its modules in libraries of their own.
+    for name in libmpi_usempi_ignore_tkr libmpi_usempif08; do
+        compat "$name.so.40" "" "$build/lib/compat/libmpi_mpifh.so.40"
+    done
 fi
 put 644 "$root/tools/thread-sanitizer.supp" "$build/share/heddle/thread-sanitizer.supp"
 # configure NAME [OTHER..]: the pkg-config file, and the same by other names

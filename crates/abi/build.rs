@@ -4,14 +4,17 @@
 mod build {
     pub(crate) mod argument_sets;
     pub(crate) mod entry_points;
+    pub(crate) mod face;
     pub(crate) mod foreign;
     pub(crate) mod foreign_constants;
+    pub(crate) mod integer_entries;
     pub(crate) mod parameter;
 }
 
 use build::argument_sets::ArgumentSets;
 use build::entry_points::entry_points;
-use build::foreign::{Face, foreign_entries};
+use build::face::Face;
+use build::foreign::foreign_entries;
 use build::foreign_constants::foreign_constants;
 use heddle_spec::foreign::{MPICH, OPENMPI};
 use heddle_spec::function_table::Functions;

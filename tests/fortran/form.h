@@ -52,8 +52,8 @@
 #define DISPLACEMENT integer
 #endif
 ! The part K of a two-dimensional array, or its declaration. In mpi_f08 its elements have gaps between them, so that it makes
-! a difference if the binding takes it for a contiguous array.
-#if defined(F08) && !defined(LARGE)
+! a difference if the binding takes it for a contiguous array. GAPLESS is for a binding whose MPI_SUBARRAYS_SUPPORTED is false.
+#if defined(F08) && !defined(LARGE) && !defined(GAPLESS)
 #define PART(array, range, k) array(k, range)
 #else
 #define PART(array, range, k) array(range, k)

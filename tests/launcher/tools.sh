@@ -39,6 +39,7 @@ cat >"$work/library.c" <<'EOF'
 int MPI_Answer(void) { return 42; }
 EOF
 cc -shared -fPIC -Wl,-soname,libmpi_abi.so.1 -o "$release/libmpi_abi.so" "$work/library.c" || exit 1
+cc -shared -fPIC -Wl,-soname,libmpi_mpifh.so.40 -o "$release/libheddle_fortran_openmpi.so" "$work/library.c" || exit 1
 printf '#!/bin/sh\necho "mpiexec $*"\n' >"$release/mpiexec"
 cat >"$release/generate" <<'EOF'
 #!/bin/sh
@@ -86,8 +87,11 @@ for build_or_prefix in "$build" "$prefix"; do
     bin="$build_or_prefix/bin"
     check "mpicc compiles and links" "$bin/mpicc" -o "$work/a" "$work/program.c"
     check "and the program finds the library" prints 42 "$work/a"
-    for name in libmpi.so.12 libmpich.so.12 libmpicxx.so.12; do
+    for name in libmpi.so.12 libmpich.so.12 libmpicxx.so.12 libmpi.so.40; do
         check "$name finds the library" sh -c 'ldd "$1/lib/compat/$2" | grep -F "$1/lib/compat/../libmpi_abi.so.1"' - "$build_or_prefix" $name
+    done
+    for name in libmpi_usempif08.so.40 libmpi_usempi_ignore_tkr.so.40; do
+        check "$name finds Fortran's library" sh -c 'ldd "$1/lib/compat/$2" | grep -F "$1/lib/compat/libmpi_mpifh.so.40"' - "$build_or_prefix" $name
     done
     check "mpicxx compiles and links" "$bin/mpicxx" -o "$work/b" "$work/program.cpp"
     check "and its program finds the library" prints 42 "$work/b"

@@ -1,8 +1,9 @@
 //! Rust text of the entries of programs that were compiled for another ABI: each converts its arguments,
 //! calls the entry point of the standard's ABI, and converts what comes back.
 
+use super::face::{Face, handle_type, object_type};
+use super::integer_entries::{integer, same};
 use super::parameter;
-use heddle_spec::foreign::{ForeignAbi, MPICH, PairedSection};
 use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
 use heddle_spec::stubs::{EntryOrigin, origin_of_entry};
@@ -32,35 +33,6 @@ const WRITTEN: [(&str, &str, &str); 7] = [
 ];
 const COPY: &str = "object: HANDLE, key: c_int, state: *mut c_void, value: *mut c_void, copy: *mut *mut c_void, flag: *mut c_int";
 
-/// An ABI, and the values of its constants.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Face<'a> {
-    pub(crate) abi: ForeignAbi,
-    pub(crate) constants: &'a [PairedSection],
-}
-
-impl Face<'_> {
-    /// The type of a handle in it.
-    fn handle(&self) -> &'static str {
-        if self.abi == MPICH { "c_int" } else { "usize" }
-    }
-
-    fn has_group(&self, name: &str) -> bool {
-        self.constants.iter().any(|section| section.group == name)
-    }
-
-    /// How much longer a text may be in the standard's ABI: both lengths, if it is.
-    fn lengths(&self, limit: &str) -> Option<(i64, i64)> {
-        let mut pairs = self.constants.iter().flat_map(|section| &section.pairs);
-        let pair = pairs.find(|pair| pair.name == limit)?;
-        (pair.theirs < pair.ours).then_some((pair.ours, pair.theirs))
-    }
-
-    fn head(&self, name: &str) -> String {
-        format!("#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {}", self.abi.entry(name))
-    }
-}
-
 /// The entries of all functions.
 pub(crate) fn foreign_entries(face: Face<'_>, functions: &Functions) -> String {
     let mut out = String::from(USES);
@@ -69,6 +41,7 @@ pub(crate) fn foreign_entries(face: Face<'_>, functions: &Functions) -> String {
             out += &match origin_of_entry(face.abi, function) {
                 EntryOrigin::HandWritten => by_hand(face, &name, function, large),
                 EntryOrigin::Same => same(face, &name, function),
+                EntryOrigin::Integer => integer(face, &name, function),
                 EntryOrigin::Made => made(face, &name, function, large),
             };
         }
@@ -79,12 +52,6 @@ pub(crate) fn foreign_entries(face: Face<'_>, functions: &Functions) -> String {
         out += &calls(face, name, file, &params);
     }
     out
-}
-
-/// A number that stands for a handle in both languages.
-fn same(face: Face<'_>, name: &str, function: &Function) -> String {
-    let param = &function.params[0].name;
-    format!("{}({param}: c_int) -> c_int {{ {param} }}\n", face.head(name))
 }
 
 /// A function that is written by hand, for it takes functions of the program.
@@ -413,15 +380,6 @@ fn length(function: &Function, param: &Param) -> String {
 /// Objects of the tool information interface are words in both ABIs.
 fn is_word(kind: &str) -> bool {
     kind.starts_with("MPI_T_") && !["MPI_T_cb_safety", "MPI_T_source_order"].contains(&kind)
-}
-
-fn handle_type(kind: &str) -> String {
-    format!("{}Handle", kind.trim_start_matches("MPI_"))
-}
-
-/// The type of a handle of this kind.
-fn object_type(face: Face<'_>, kind: &str) -> &'static str {
-    if kind == "MPI_File" { "usize" } else { face.handle() }
 }
 
 /// The type with which a parameter arrives from the program.

@@ -1,6 +1,6 @@
 //! Rust text of the constants of another ABI, and of the ways between them and the standard's.
 
-use super::foreign::Face;
+use super::face::Face;
 use heddle_spec::constant::ConstantKind;
 use heddle_spec::constants::{ERROR_CLASSES, MPI_ERR_UNKNOWN, T_ERROR_CLASSES};
 use heddle_spec::foreign::{ConstantPair, MPICH, PairedSection};
@@ -37,7 +37,7 @@ pub(crate) fn foreign_constants(face: Face<'_>) -> String {
             ConstantKind::Offset => {}
         }
     }
-    if face.abi == MPICH { out + &handles(face) } else { out }
+    out + &if face.abi == MPICH { handles(face) } else { integers(face) }
 }
 
 /// The members of a group, and the ways there and back.
@@ -96,6 +96,26 @@ fn handles(face: Face<'_>) -> String {
     format!(
         "pub(crate) const WORLD: c_int = {world};\npub(crate) static NUMBERS: [c_int; {WORDS}] = {numbers:?};\n"
     )
+}
+
+/// The integers that Fortran has for predefined handles, by the words of these, and the words by the integers
+/// for each kind.
+fn integers(face: Face<'_>) -> String {
+    let mut integers = vec![-1; WORDS];
+    let mut out = String::new();
+    for PairedSection { kind, pairs, .. } in face.constants {
+        let ConstantKind::Handle(handle) = kind else { continue };
+        let mut words = Vec::new();
+        for (integer, pair) in pairs.iter().filter_map(|pair| Some((pair.integer?, pair))) {
+            integers[pair.ours as usize] = integer;
+            let place = integer as usize;
+            words.resize(words.len().max(place + 1), 0);
+            words[place] = pair.ours;
+        }
+        let (group, len) = (handle.trim_start_matches("MPI_").to_uppercase(), words.len());
+        _ = writeln!(out, "pub(crate) static {group}_OF_INTEGERS: [u16; {len}] = {words:?};");
+    }
+    out + &format!("pub(crate) static INTEGERS: [c_int; {WORDS}] = {integers:?};\n")
 }
 
 /// A match of numbers with the words of predefined handles.

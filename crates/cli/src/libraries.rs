@@ -86,9 +86,9 @@ mod tests {
             "{ours}"
         );
         assert!(!ours.contains("libc"), "{ours}");
-        let others = text("\tlibmpi.so.12 => /opt/libmpi.so.12 (0x1)\n\tlibmpi_mpifh.so.40 => not found\n");
+        let others = text("\tlibmpi.so.12 => /opt/libmpi.so.12 (0x1)\n\tlibmpi_cxx.so.40 => not found\n");
         assert!(others.contains("--compat mpich"), "{others}");
-        assert!(others.contains("libmpi_mpifh.so.40  not found  not Heddle's"), "{others}");
+        assert!(others.contains("libmpi_cxx.so.40  not found  not Heddle's"), "{others}");
         assert!(text("\tlibc.so.6 => /lib/libc.so.6 (0x2)\n").contains("asks for no MPI library"));
     }
 }

@@ -7,6 +7,11 @@ pub(crate) fn is_conversion(function: &Function) -> bool {
     function.name.ends_with("_toint") || function.name.ends_with("_fromint")
 }
 
+/// Returns true for those that make a handle.
+pub(crate) fn is_from_integer(function: &Function) -> bool {
+    function.name.ends_with("_fromint")
+}
+
 pub(crate) fn declaration(function: &Function, prefix: &str, large: bool) -> String {
     let params = function.params_of(large);
     let mut params: Vec<String> =

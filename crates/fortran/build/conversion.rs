@@ -214,7 +214,7 @@ impl Conversion {
             }
             let before = if is_out { "0".into() } else { from_int(&format!("*{name}")) };
             self.before += &format!("let mut {value} = {before};\n");
-            self.requests(function, param, &format!("&[{value}]"));
+            self.requests(function, param, &format!("&[{value}]"), form);
             let condition = if is_out { "if code == MPI_SUCCESS " } else { "" };
             self.behind += &format!("{condition}{{ {name}.write({}); }}\n", to_int(&value));
             return format!("&raw mut {value}");
@@ -233,7 +233,7 @@ impl Conversion {
             format!("let mut {value} = array::to_c({name}, {length}, |handle| {});\n", from_int("handle"))
         };
         if param.direction != Direction::In {
-            self.requests(function, param, &format!("{value}.elements()"));
+            self.requests(function, param, &format!("{value}.elements()"), form);
             let condition = if is_out { "if code == MPI_SUCCESS " } else { "" };
             self.behind += &format!(
                 "{condition}{{ array::to_fortran(&mut {value}, {name}, |handle| {}); }}\n",
@@ -244,7 +244,10 @@ impl Conversion {
     }
 
     /// Tells the copies of sections what becomes of requests, whose handles C changes to `handles`.
-    fn requests(&mut self, function: &Function, param: &Param, handles: &str) {
+    fn requests(&mut self, function: &Function, param: &Param, handles: &str, form: Form) {
+        if !form.abi.has_descriptors() {
+            return;
+        }
         if param.kind != ParamKind::Object("MPI_Request") || param.direction != Direction::InOut {
             return;
         }
@@ -261,7 +264,7 @@ impl Conversion {
 
 /// Where a buffer begins.
 fn address(buffer: &str, form: Form) -> String {
-    if form.f08 { format!("(*{buffer}).address") } else { buffer.into() }
+    if form.describes_buffers() { format!("(*{buffer}).address") } else { buffer.into() }
 }
 
 /// The number of elements of an array that is converted.

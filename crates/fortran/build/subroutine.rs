@@ -2,8 +2,9 @@
 //! one or, with large counts, two for the module `mpi_f08`.
 
 use super::abi::{Abi, is_detached};
-use super::c_form::{c_name, c_value, declaration, is_conversion, is_scalar};
+use super::c_form::{c_name, c_value, declaration, is_conversion, is_from_integer, is_scalar};
 use super::conversion::{Conversion, may_have_gaps, tell};
+use super::predefined::predefined;
 use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
 use heddle_spec::mpi_f08;
@@ -36,7 +37,7 @@ fn is_hand_written(function: &Function) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) abi: Abi,
-    /// True for that of `mpi_f08`: buffers come with a descriptor.
+    /// True for that of `mpi_f08`.
     pub(crate) f08: bool,
     /// True if counts are large.
     pub(crate) large: bool,
@@ -48,9 +49,14 @@ impl Form {
         self.f08 && self.abi.describes_texts()
     }
 
+    /// Returns true if buffers come with a descriptor.
+    pub(crate) fn describes_buffers(self) -> bool {
+        self.f08 && self.abi.has_descriptors()
+    }
+
     /// Returns true if the program may leave out the error code.
     pub(crate) fn may_lack_code(self) -> bool {
-        self.f08 || self.abi == Abi::Mpich
+        self.f08 || self.abi != Abi::Standard
     }
 }
 
@@ -71,14 +77,15 @@ pub(crate) fn subroutines(functions: &Functions, abi: Abi) -> String {
     let mut out = String::new();
     for function in functions.all().filter(|function| !function.name.starts_with("T_")) {
         for prefix in ["MPI", "PMPI"] {
-            if is_conversion(function) && prefix == "MPI" {
+            let is_looked_up = abi == Abi::OpenMpi && is_from_integer(function);
+            if is_conversion(function) && prefix == "MPI" && !is_looked_up {
                 declarations += &declaration(function, prefix, false);
             }
             if !has_subroutine(function) {
                 continue;
             }
             let is_made = !is_hand_written(function);
-            for large in mpi_f08::forms(function) {
+            for large in mpi_f08::forms(function).filter(|large| !large || abi.has_descriptors()) {
                 declarations += &declaration(function, prefix, large);
                 let forms = [false, true].into_iter().filter(|&f08| is_made && (f08 || !large));
                 let is_here = |f08: bool| !f08 || !is_of_mpi_1(function) && abi.has_own_f08(function, large);
@@ -87,6 +94,9 @@ pub(crate) fn subroutines(functions: &Functions, abi: Abi) -> String {
                 }
             }
         }
+    }
+    if abi == Abi::OpenMpi {
+        out += &predefined(functions);
     }
     format!("unsafe extern \"C\" {{\n{declarations}}}\n{out}")
 }
@@ -110,7 +120,7 @@ fn subroutine(function: &Function, prefix: &str, form: Form) -> String {
         let params = function.params_of(form.large).filter(|param| is(param));
         params.map(|param| format!("*f_{}", param.name)).collect::<Vec<_>>()
     };
-    let buffers = named(&|param| form.f08 && may_have_gaps(function, param, form));
+    let buffers = named(&|param| form.describes_buffers() && may_have_gaps(function, param, form));
     let handles = named(&|param| form.abi.has_small_constants() && is_handle(param));
     let mut usual: Vec<String> = buffers.iter().map(|buffer| format!("({buffer}).is_plain()")).collect();
     if !handles.is_empty() {
@@ -157,8 +167,8 @@ fn parameters(function: &Function, form: Form) -> Vec<String> {
     let mut params: Vec<String> = Vec::new();
     for param in function.params_of(form.large) {
         let is_unused = is_detached(param) && !form.f08;
-        let is_described =
-            form.f08 && param.is_buffer() || form.describes_texts() && param.kind == ParamKind::Text;
+        let is_described = form.describes_buffers() && param.is_buffer()
+            || form.describes_texts() && param.kind == ParamKind::Text;
         let of = match &param.kind {
             _ if is_described => "*const Descriptor".into(),
             ParamKind::Object(_) | ParamKind::Logical => "*mut c_int".into(),

@@ -16,14 +16,14 @@ use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
 /// How many different procedures there may be for a kind of callback.
-const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 
 /// The procedures of a kind, by number; 0 if there is none. They stay, since MPI may call them after their
 /// handle was freed.
-struct Procedures([AtomicUsize; MOST]);
+pub(crate) struct Procedures([AtomicUsize; MOST]);
 
 impl Procedures {
-    const fn new() -> Procedures {
+    pub(crate) const fn new() -> Procedures {
         Procedures([const { AtomicUsize::new(0) }; MOST])
     }
 
@@ -35,19 +35,18 @@ impl Procedures {
         })
     }
 
-    fn get(&self, number: usize) -> usize {
+    pub(crate) fn get(&self, number: usize) -> usize {
         self.0[number].load(Ordering::Acquire)
     }
 }
 
 static OPERATORS: Procedures = Procedures::new();
-static LARGE_OPERATORS: Procedures = Procedures::new();
 static COMM_HANDLERS: Procedures = Procedures::new();
 static WIN_HANDLERS: Procedures = Procedures::new();
 static FILE_HANDLERS: Procedures = Procedures::new();
 static SESSION_HANDLERS: Procedures = Procedures::new();
 
-type Operator<T> = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut T, *mut c_int);
+pub(crate) type Operator<T> = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut T, *mut c_int);
 
 unsafe extern "C" fn operator<const NUMBER: usize>(
     invec: *mut c_void,
@@ -57,20 +56,6 @@ unsafe extern "C" fn operator<const NUMBER: usize>(
 ) {
     // SAFETY: the slot of an operator that MPI has holds a procedure of this type.
     let procedure = unsafe { transmute::<usize, Operator<c_int>>(OPERATORS.get(NUMBER)) };
-    // SAFETY: MPI passes a handle.
-    let mut datatype = to_int(unsafe { *datatype }, c::MPI_Type_toint);
-    // SAFETY: the arguments are MPI's.
-    unsafe { procedure(invec, inoutvec, len, &raw mut datatype) };
-}
-
-unsafe extern "C" fn large_operator<const NUMBER: usize>(
-    invec: *mut c_void,
-    inoutvec: *mut c_void,
-    len: *mut i64,
-    datatype: *mut Handle,
-) {
-    // SAFETY: the slot of an operator that MPI has holds a procedure of this type.
-    let procedure = unsafe { transmute::<usize, Operator<i64>>(LARGE_OPERATORS.get(NUMBER)) };
     // SAFETY: MPI passes a handle.
     let mut datatype = to_int(unsafe { *datatype }, c::MPI_Type_toint);
     // SAFETY: the arguments are MPI's.
@@ -100,7 +85,7 @@ error_handler! { session_handler SESSION_HANDLERS Handle: MPI_Session_toint }
 include!(concat!(env!("OUT_DIR"), "/callbacks.rs"));
 
 /// Makes a handle with the C function of a Fortran procedure.
-fn made(
+pub(crate) fn made(
     procedures: &Procedures,
     procedure: *const c_void,
     to: Variable<'_>,
@@ -116,7 +101,7 @@ fn made(
     code
 }
 
-type MakeOperator = unsafe extern "C" fn(*mut c_void, c_int, *mut Handle) -> c_int;
+pub(crate) type MakeOperator = unsafe extern "C" fn(*mut c_void, c_int, *mut Handle) -> c_int;
 
 subroutines! {
     op_create [MPI_Op_create PMPI_Op_create]
@@ -135,28 +120,6 @@ unsafe fn op_create(
     let code = made(&OPERATORS, procedure, op, c::MPI_Op_toint, |number, op| {
         // SAFETY: the function lives as long as the process.
         unsafe { call(OPERATOR_FUNCTIONS[number] as *mut c_void, commutes, op) }
-    });
-    set_ierror(ierror, code);
-}
-
-subroutines! {
-    op_create_large [MPI_Op_create_c PMPI_Op_create_c]
-    "mpi_op_create_c_f08_" "pmpi_op_create_c_f08_"
-    (procedure: *const c_void, commutes: Variable<'_>, op: Variable<'_>, ierror: Ierror<'_>)
-    => (procedure, commutes, op, ierror)
-}
-
-unsafe fn op_create_large(
-    procedure: *const c_void,
-    commutes: Variable<'_>,
-    op: Variable<'_>,
-    ierror: Ierror<'_>,
-    call: MakeOperator,
-) {
-    let commutes = logical::to_c(commutes.get());
-    let code = made(&LARGE_OPERATORS, procedure, op, c::MPI_Op_toint, |number, op| {
-        // SAFETY: the function lives as long as the process.
-        unsafe { call(LARGE_OPERATOR_FUNCTIONS[number] as *mut c_void, commutes, op) }
     });
     set_ierror(ierror, code);
 }

@@ -2,7 +2,7 @@
 //! a [`Variable`], which a program may pass for two arguments.
 
 use crate::constants::MPI_SUCCESS;
-#[cfg(not(abi = "mpich"))]
+#[cfg(abi = "standard")]
 use crate::descriptor::Descriptor;
 use crate::handle::{Handle, from_int, to_int};
 use crate::subroutines as c;
@@ -15,7 +15,7 @@ pub(crate) type Variable<'a, T = c_int> = &'a Cell<T>;
 
 /// A body, the C functions that it calls, and the subroutines that call it: each under its name and that of
 /// the profiling interface, with its parameters and what becomes of them. Those behind `f08` are of `mpi_f08`
-/// alone; in MPICH's ABI the other one serves there, too.
+/// alone; in the ABIs of other libraries the other one serves there, too.
 macro_rules! subroutines {
     ($body:ident [$c:ident $pc:ident] $(
         $symbol:literal $profiled:literal ($($param:ident: $kind:ty),* $(,)?) => ($($argument:expr),* $(,)?)
@@ -26,7 +26,7 @@ macro_rules! subroutines {
         $(subroutines! {
             @one $body [$c $pc] $symbol $profiled ($($param: $kind),*) => ($($argument),*)
         })+
-        $(#[cfg(not(abi = "mpich"))] subroutines! {
+        $(#[cfg(abi = "standard")] subroutines! {
             @one $body [$c $pc] $f08 $f08_profiled ($($f08_param: $f08_kind),*) => ($($f08_argument),*)
         })?
     };

@@ -1,5 +1,6 @@
-//! MPI for Fortran, as a layer over the C functions of an ABI: `libheddle_fortran.so.0` for the standard's,
-//! and `libmpifort.so.12`, which the package `heddle-fortran-mpich` makes of the same files, for MPICH's.
+//! MPI for Fortran, as a layer over the C functions of an ABI: `libheddle_fortran.so.0` for the standard's.
+//! The packages `heddle-fortran-mpich` and `heddle-fortran-openmpi` make `libmpifort.so.12` for MPICH's and
+//! `libmpi_mpifh.so.40` for Open MPI's of the same files.
 //!
 //! It knows nothing of Heddle's inside, so the first serves the programs of any MPI library with that ABI.
 //! Fortran finds the subroutines by their names in the linker's spelling (`mpi_send_`, `pmpi_send_`), passes
@@ -20,27 +21,35 @@
 //! | `copies.rs` | copies of those that no datatype describes |
 //! | `number_of.rs` | how many elements an array has that the communicator determines |
 //! | `hand_written.rs` | subroutines whose arguments differ from those in C |
-//! | `callbacks.rs` | functions of the program that MPI calls |
+//! | `callbacks.rs`, `large_operator.rs` | functions of the program that MPI calls |
 //! | `without_c.rs` | subroutines that C has no function for |
-//! | `mpich` | what only MPICH's library has |
+//! | `foreign` | what only the libraries of other ABIs have |
 
 mod abi;
 mod array;
 mod attribute;
 mod callbacks;
+#[cfg(descriptors)]
 mod copies;
+#[cfg(not(abi = "standard"))]
+mod foreign;
+#[cfg(descriptors)]
 mod gaps;
 mod hand_written;
+#[cfg(descriptors)]
+mod large_operator;
 mod logical;
-#[cfg(abi = "mpich")]
-mod mpich;
 mod number_of;
+#[cfg(descriptors)]
 mod section;
+#[cfg(descriptors)]
 mod section_type;
 mod text;
 mod without_c;
 
-pub(crate) use abi::{Status, constants, descriptor, handle, in_c, special};
+#[cfg(descriptors)]
+pub(crate) use abi::descriptor;
+pub(crate) use abi::{Status, constants, handle, in_c, special};
 
 /// The functions of the MPI library, and the subroutines.
 ///
@@ -51,10 +60,11 @@ pub(crate) use abi::{Status, constants, descriptor, handle, in_c, special};
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::multiple_unsafe_ops_per_block)]
 mod subroutines {
     use crate::Status;
-    use crate::constants::{MPI_COMM_SELF, MPI_SUCCESS};
-    use crate::descriptor::Descriptor;
+    use crate::constants::MPI_SUCCESS;
     use crate::handle::{FileHandle, Handle};
-    use crate::{array, copies, gaps, handle, logical, number_of, special, text};
+    use crate::{array, handle, logical, number_of, special, text};
+    #[cfg(descriptors)]
+    use crate::{constants::MPI_COMM_SELF, copies, descriptor::Descriptor, gaps};
     use std::ffi::{c_char, c_int, c_void};
 
     include!(concat!(env!("OUT_DIR"), "/subroutines.rs"));

@@ -1,13 +1,18 @@
 //! Subroutines that C has no function for (MPI 5.0, sections 19.1.8 and 19.1.9).
 
-use crate::constants::MPI_SUCCESS;
-use crate::descriptor::Descriptor;
-use crate::hand_written::{Ierror, Variable, set_ierror};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
+#[cfg(descriptors)]
+use {
+    crate::constants::MPI_SUCCESS,
+    crate::descriptor::Descriptor,
+    crate::hand_written::{Ierror, Variable, set_ierror},
+    std::ffi::c_int,
+};
 
 macro_rules! without_c {
     ($($sizeof:literal $sync:literal)+) => {
         $(const _: () = {
+            #[cfg(descriptors)]
             /// The bytes of a variable, or of an element of an array.
             #[unsafe(export_name = $sizeof)]
             extern "C" fn size_of_element(variable: &Descriptor, size: Variable<'_>, ierror: Ierror<'_>) {

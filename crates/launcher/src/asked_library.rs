@@ -20,11 +20,16 @@ pub struct ForeignLibrary {
     pub of: &'static str,
 }
 
-/// All of them. The first of an ABI is the one to load.
-pub const FOREIGN_LIBRARIES: [ForeignLibrary; 3] = [
+/// All of them. The first of an ABI is the one for C, which each program needs.
+pub const FOREIGN_LIBRARIES: [ForeignLibrary; 8] = [
     ForeignLibrary { name: "libmpi.so.12", abi: "mpich", of: "MPICH and Intel MPI" },
     ForeignLibrary { name: "libmpich.so.12", abi: "mpich", of: "MPICH, by Debian's name" },
+    ForeignLibrary { name: "libmpifort.so.12", abi: "mpich", of: "MPICH and Intel MPI for Fortran" },
+    ForeignLibrary { name: "libmpichfort.so.12", abi: "mpich", of: "MPICH for Fortran, by Debian's name" },
     ForeignLibrary { name: "libmpi.so.40", abi: "openmpi", of: "Open MPI" },
+    ForeignLibrary { name: "libmpi_mpifh.so.40", abi: "openmpi", of: "Open MPI for Fortran" },
+    ForeignLibrary { name: "libmpi_usempi_ignore_tkr.so.40", abi: "openmpi", of: "Open MPI's module mpi" },
+    ForeignLibrary { name: "libmpi_usempif08.so.40", abi: "openmpi", of: "Open MPI's module mpi_f08" },
 ];
 
 /// What a program's file asks for.
@@ -37,14 +42,22 @@ pub struct AskedLibrary {
     pub from: Option<PathBuf>,
 }
 
-/// The library of another ABI that a program asks for itself. What the libraries that it asks for ask for, or
-/// what it loads as it runs (Python's modules), is not known here.
+/// The libraries of another ABI that a program asks for itself. What the libraries that it asks for ask for,
+/// or what it loads as it runs (Python's modules), is not known here.
+pub fn asked_libraries(program: &Path) -> Vec<&'static ForeignLibrary> {
+    let needed = File::open(program).ok().and_then(|file| dynamic(&ReadCache::new(file)));
+    needed.map_or(Vec::new(), |[needed, ..]| of_names(&needed).collect())
+}
+
+fn of_names(needed: &[OsString]) -> impl Iterator<Item = &'static ForeignLibrary> {
+    FOREIGN_LIBRARIES.iter().filter(|library| needed.iter().any(|name| name == OsStr::new(library.name)))
+}
+
+/// The first of these, and where the program finds it.
 pub fn asked_library(program: &Path) -> Option<AskedLibrary> {
     let file = ReadCache::new(File::open(program).ok()?);
     let [needed, rpath, runpath] = dynamic(&file)?;
-    let library = FOREIGN_LIBRARIES
-        .iter()
-        .find(|library| needed.iter().any(|name| name == OsStr::new(library.name)))?;
+    let library = of_names(&needed).next()?;
     let folder = program.parent().unwrap_or(Path::new("."));
     let folders = if runpath.is_empty() { rpath } else { Vec::new() };
     let mut folders = folders.iter().flat_map(std::env::split_paths).map(|path| with_origin(&path, folder));
@@ -106,6 +119,8 @@ mod tests {
         let found = asked("libmpi.so.12", &["-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN"]).expect("found");
         assert_eq!(found.from, None, "LD_LIBRARY_PATH comes before RUNPATH");
         assert_eq!(asked("libmpi_abi.so.1", &[]), None);
+        let fortran = asked_libraries(&program(folder.path(), "libmpi_mpifh.so.40", &[]));
+        assert_eq!(fortran.iter().map(|library| library.abi).collect::<Vec<_>>(), ["openmpi"]);
         assert_eq!(asked_library(&folder.path().join("program.c")), None, "no program");
     }
 }

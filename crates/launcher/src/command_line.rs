@@ -164,7 +164,9 @@ impl Reading {
             if block.inherited.is_none() {
                 block.inherited.clone_from(&self.inherited);
             }
-            let variable = compat::variable(block.compat, |name| block.variable(name));
+            let variable = compat::variable(block.compat, Path::new(&block.located_program()), |name| {
+                block.variable(name)
+            });
             block.environment.extend(variable.map(|(name, value)| (name.into(), value)));
             job.notes.extend(compat::notice(block.compat, Path::new(&block.located_program())));
         }

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use heddle_launcher::asked_library::{FOREIGN_LIBRARIES, asked_library};
+use heddle_launcher::asked_library::{FOREIGN_LIBRARIES, asked_libraries, asked_library};
 
 /// The variables of the loader that name folders, and libraries that it loads first.
 const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
@@ -16,7 +16,8 @@ pub(crate) enum Compat {
     /// The loader looks into the folder of Heddle's libraries first.
     #[default]
     Path,
-    /// It loads the library of this ABI, wherever the program would look for it.
+    /// It loads the libraries of this ABI, wherever the program would look for them: the one for C, and those
+    /// for Fortran if the program asks for them.
     Preload(&'static str),
     /// Nothing.
     Off,
@@ -31,7 +32,7 @@ impl Compat {
         match word {
             "path" => Some(Compat::Path),
             "off" => Some(Compat::Off),
-            _ => Some(Compat::Preload(FOREIGN_LIBRARIES.iter().find(|library| library.abi == word)?.name)),
+            _ => Some(Compat::Preload(FOREIGN_LIBRARIES.iter().find(|library| library.abi == word)?.abi)),
         }
     }
 }
@@ -43,24 +44,33 @@ fn folder() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// The loader's variable that leads the ranks to Heddle's libraries, and its value; `otherwise` is what a
-/// variable would be without it.
+/// The loader's variable that leads the ranks of a program to Heddle's libraries, and its value; `otherwise`
+/// is what a variable would be without it.
 pub(crate) fn variable(
     compat: Compat,
+    program: &Path,
     otherwise: impl Fn(&str) -> Option<OsString>,
 ) -> Option<(&'static str, OsString)> {
-    variable_with(compat, &folder()?, otherwise)
+    variable_with(compat, program, &folder()?, otherwise)
 }
 
 fn variable_with(
     compat: Compat,
+    program: &Path,
     folder: &Path,
     otherwise: impl Fn(&str) -> Option<OsString>,
 ) -> Option<(&'static str, OsString)> {
-    let before = |name, first: &Path| (name, before(first, otherwise(name).as_deref()));
+    let before = |name, first: &OsStr| (name, before(first, otherwise(name).as_deref()));
     match compat {
-        Compat::Path => Some(before(SEARCH_PATH, folder)),
-        Compat::Preload(library) => Some(before(PRELOAD, &folder.join(library))),
+        Compat::Path => Some(before(SEARCH_PATH, folder.as_os_str())),
+        Compat::Preload(abi) => {
+            let first = FOREIGN_LIBRARIES.iter().find(|library| library.abi == abi);
+            let asked = asked_libraries(program).into_iter().filter(|library| library.abi == abi);
+            let others = asked.filter(|library| Some(*library) != first);
+            let paths =
+                first.into_iter().chain(others).map(|library| folder.join(library.name).into_os_string());
+            Some(before(PRELOAD, &paths.collect::<Vec<_>>().join(OsStr::new(":"))))
+        }
         Compat::Off => None,
     }
 }
@@ -78,9 +88,9 @@ pub(crate) fn notice(compat: Compat, program: &Path) -> Option<String> {
     ))
 }
 
-/// A folder or library, and behind it those that were there: the loader takes the first.
-fn before(first: &Path, others: Option<&OsStr>) -> OsString {
-    let mut path = first.as_os_str().to_owned();
+/// A folder or libraries, and behind these those that were there: the loader takes the first.
+fn before(first: &OsStr, others: Option<&OsStr>) -> OsString {
+    let mut path = first.to_owned();
     if let Some(others) = others.filter(|others| !others.is_empty()) {
         path.push(":");
         path.push(others);
@@ -94,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_folder_comes_before_those_of_the_program() {
-        let path = |others: Option<&str>| before(Path::new("/here/lib/compat"), others.map(OsStr::new));
+        let path = |others: Option<&str>| before(OsStr::new("/here/lib/compat"), others.map(OsStr::new));
         assert_eq!(path(Some("/a:/b")), "/here/lib/compat:/a:/b");
         assert_eq!(path(Some("")), "/here/lib/compat", "an empty entry would be the current folder");
         assert_eq!(path(None), "/here/lib/compat");
@@ -103,7 +113,7 @@ mod tests {
     #[test]
     fn each_way_has_its_variable() {
         let variable = |word: &str| {
-            variable_with(Compat::read(word).expect(word), Path::new("/compat"), |_| None)
+            variable_with(Compat::read(word).expect(word), Path::new("sh"), Path::new("/compat"), |_| None)
                 .map(|(name, value)| (name, value.into_string().expect("text")))
         };
         assert!(

@@ -42,6 +42,8 @@ pub struct Constant {
     pub alias: bool,
     /// The C type of an address, else empty.
     pub c_type: String,
+    /// The integer that Fortran has for a handle which is a symbol's address, if it has one.
+    pub integer: Option<i32>,
 }
 
 /// Reads the text of `constants.table`.
@@ -98,21 +100,28 @@ fn parse_constant(name: &str, rest: &[&str], before: &[ConstantSection]) -> Resu
         ["=", other] => {
             let target = known.find(|c| c.name == *other).ok_or("the other name is not defined above")?;
             let text = (*other).into();
-            Ok(Constant { name: name.into(), text, value: target.value, alias: true, c_type: String::new() })
+            let c_type = String::new();
+            Ok(Constant { name: name.into(), text, value: target.value, alias: true, c_type, integer: None })
         }
-        [value, c_type @ ..] if c_type.len() <= 1 => {
+        [value, more @ ..] if more.len() <= 1 => {
             if known.any(|c| c.name == name) {
                 return Err("defined twice".into());
             }
+            let (c_type, integer) = match more {
+                [integer] if names_symbol(value, before.last()) => {
+                    (String::new(), Some(integer.parse().map_err(|_| format!("{integer} is no integer"))?))
+                }
+                _ => (more.concat(), None),
+            };
             let parsed = match value.strip_prefix("0x") {
                 Some(digits) => i64::from_str_radix(digits, 16),
                 None if names_symbol(value, before.last()) => Ok(0),
                 None => value.parse(),
             };
             let parsed = parsed.map_err(|error| error.to_string())?;
-            let c_type = c_type.concat();
-            Ok(Constant { name: name.into(), text: (*value).into(), value: parsed, alias: false, c_type })
+            let (name, text) = (name.into(), (*value).into());
+            Ok(Constant { name, text, value: parsed, alias: false, c_type, integer })
         }
-        _ => Err("expected NAME VALUE, NAME VALUE TYPE or NAME = OTHER".into()),
+        _ => Err("expected NAME VALUE, NAME VALUE TYPE, NAME SYMBOL INTEGER or NAME = OTHER".into()),
     }
 }

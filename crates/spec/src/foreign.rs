@@ -13,6 +13,8 @@ pub struct ConstantPair {
     pub theirs: i64,
     /// As the other ABI's table writes it: a value, or the symbol whose address it is.
     pub text: String,
+    /// The integer that the other ABI's Fortran has for a handle that is an address, if it has one.
+    pub integer: Option<i32>,
 }
 
 /// A group of constants that both ABIs have.
@@ -72,8 +74,8 @@ fn pair(ours: &[ConstantSection], theirs: &ConstantSection) -> Result<PairedSect
     let pairs = theirs.constants.iter().filter(|constant| !constant.alias).map(|constant| {
         let found = section.constants.iter().find(|ours| ours.name == constant.name);
         let found = found.ok_or_else(|| format!("{} is not in {group}", constant.name))?;
-        let (name, text) = (constant.name.clone(), constant.text.clone());
-        Ok(ConstantPair { name, ours: found.value, theirs: constant.value, text })
+        let (name, text, integer) = (constant.name.clone(), constant.text.clone(), constant.integer);
+        Ok(ConstantPair { name, ours: found.value, theirs: constant.value, text, integer })
     });
     let pairs = pairs.collect::<Result<_, String>>()?;
     Ok(PairedSection { group: group.clone(), kind: theirs.kind.clone(), pairs })
@@ -100,6 +102,8 @@ mod tests {
         assert_eq!(find(&mpich, "MPI_COMM_WORLD"), Some((0x101, 0x4400_0000, "0x44000000".into())));
         assert_eq!(find(&mpich, "MPI_LONG_LONG_INT"), None, "a second name");
         assert_eq!(find(&openmpi, "MPI_COMM_WORLD"), Some((0x101, 0, "ompi_mpi_comm_world".into())));
+        let integer = |name| openmpi.iter().find(|pair| pair.name == name).and_then(|pair| pair.integer);
+        assert_eq!([integer("MPI_COMM_SELF"), integer("MPI_LOGICAL16")], [Some(1), None]);
     }
 
     #[test]

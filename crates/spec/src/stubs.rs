@@ -15,6 +15,8 @@ pub enum EntryOrigin {
     Made,
     /// Handles are numbers there as well, so the conversion changes nothing.
     Same,
+    /// A conversion between handles and integers, where predefined handles have integers of the ABI's own.
+    Integer,
     /// Written by hand: those that take functions of the program.
     HandWritten,
 }
@@ -36,6 +38,8 @@ pub fn origin_of_entry(abi: ForeignAbi, function: &Function) -> EntryOrigin {
         EntryOrigin::HandWritten
     } else if abi == MPICH && is_number && !name.starts_with("File") {
         EntryOrigin::Same
+    } else if abi == OPENMPI && is_number {
+        EntryOrigin::Integer
     } else {
         EntryOrigin::Made
     }
@@ -138,16 +142,23 @@ const OPENMPI_CALLBACKS: [(&str, &str); 12] = [
     ("OMPI_C_MPI_TYPE_NULL_DELETE_FN", "delete_nothing"),
     ("OMPI_C_MPI_WIN_NULL_DELETE_FN", "delete_nothing"),
 ];
-/// Types of Open MPI's that the standard does not have: no handle is the address of one. Then variables of
-/// Fortran.
-const OPENMPI_OBJECTS: [(&str, usize); 7] = [
+/// Types of Open MPI's that the standard does not have: no handle is the address of one. Then the common
+/// blocks of Fortran, which programs have, too: the dynamic linker picks theirs.
+const OPENMPI_OBJECTS: [(&str, usize); 14] = [
     ("ompi_mpi_ub", 8),
     ("ompi_mpi_lb", 8),
     ("ompi_mpi_2cplex", 8),
     ("ompi_mpi_2dblcplex", 8),
     ("ompi_mpi_ldblcplex", 8),
+    ("mpi_fortran_argv_null_", 1),
+    ("mpi_fortran_argvs_null_", 1),
+    ("mpi_fortran_bottom_", 4),
+    ("mpi_fortran_errcodes_ignore_", 4),
+    ("mpi_fortran_in_place_", 4),
     ("mpi_fortran_status_ignore_", 24),
     ("mpi_fortran_statuses_ignore_", 24),
+    ("mpi_fortran_unweighted_", 4),
+    ("mpi_fortran_weights_empty_", 4),
 ];
 /// Pointers of C to those that stand for no status.
 const OPENMPI_NO_STATUSES: [(&str, &str); 4] = [

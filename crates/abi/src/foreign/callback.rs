@@ -15,17 +15,21 @@ use heddle_spec::constants::MPI_SUCCESS;
 use heddle_spec::handle::{ErrhandlerHandle, OpHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
+/// A status where C may have one.
+#[repr(C, align(8))]
+struct InC(Status);
+
 /// What programs of the ABI know handles, error codes and statuses by.
 static ABI: ProgramAbi = ProgramAbi {
     handle: for_program,
     error: constant::their_error,
     error_of: constant::error,
     status: |ours, call| {
-        let mut theirs = Status::EMPTY;
-        theirs.take(ours);
+        let mut theirs = InC(Status::EMPTY);
+        theirs.0.take(ours);
         let code = call((&raw mut theirs).cast());
         let error = ours.error;
-        *ours = theirs.ours();
+        *ours = theirs.0.ours();
         ours.error = error;
         code
     },

@@ -6,9 +6,11 @@
 //! standard's ABI that they stand for. Any other handle is such a word itself: it has a bit that no address
 //! has.
 
-use super::foreign::Foreign;
+use super::constants::INTEGERS;
+use super::foreign::{Foreign, Number};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_spec::handle::*;
+use std::ffi::c_int;
 
 /// The bit of words that are handles, and not predefined ones.
 const MADE: usize = 1 << 63;
@@ -77,6 +79,31 @@ fn word(number: usize) -> usize {
     if number & MADE != 0 { number } else { word_of(number) }
 }
 
+/// The integer that Fortran has for a handle: Open MPI's for a predefined one, and that of the standard's
+/// ABI, which `other` knows, for any other.
+pub(super) fn integer<H: Foreign>(handle: H, other: unsafe extern "C" fn(H) -> c_int) -> c_int {
+    match INTEGERS.get(handle.word()) {
+        Some(&integer) if integer >= 0 => integer,
+        // SAFETY: the function takes any handle.
+        _ => unsafe { other(handle) },
+    }
+}
+
+/// What stands for the handle of an integer. `words` are those of the predefined handles of the kind, or 0.
+/// The standard's integers are greater than all places of these.
+pub(super) fn of_integer<H: Foreign>(
+    integer: c_int,
+    words: &[u16],
+    other: unsafe extern "C" fn(c_int) -> H,
+) -> Number<H> {
+    let word = usize::try_from(integer).ok().and_then(|place| words.get(place));
+    match word {
+        Some(&word) if word != 0 => H::of_word(usize::from(word)).number(),
+        // SAFETY: the function takes any integer.
+        _ => unsafe { other(integer) }.number(),
+    }
+}
+
 /// A handle as functions of the program get it: in a register, or behind a pointer.
 pub(super) fn for_program(word: usize) -> usize {
     number(word)
@@ -122,6 +149,7 @@ foreign! {
 
 #[cfg(test)]
 mod tests {
+    use super::super::constants::DATATYPE_OF_INTEGERS;
     use super::*;
     use heddle_spec::constants as mpi;
 
@@ -142,6 +170,26 @@ mod tests {
         for wrong in [0, 8, 0x3000_3ff0, mpi::MPI_COMM_WORLD] {
             assert_eq!(CommHandle::of_number(wrong).word(), 0);
         }
+    }
+
+    #[test]
+    fn predefined_handles_have_the_integers_of_the_header() {
+        extern "C" fn other_integer(_: DatatypeHandle) -> c_int {
+            -7
+        }
+        extern "C" fn other_handle(integer: c_int) -> DatatypeHandle {
+            DatatypeHandle(MADE | integer as usize)
+        }
+        let words = &DATATYPE_OF_INTEGERS;
+        for (of_header, word) in [(7, mpi::MPI_INTEGER), (17, mpi::MPI_DOUBLE_PRECISION)] {
+            assert_eq!(integer(DatatypeHandle(word), other_integer), of_header);
+            assert_eq!(usize::from(words[of_header as usize]), word);
+        }
+        // Two of types that only Open MPI has, and one that none has.
+        for other in [3, 27, 9999] {
+            assert_eq!(of_integer(other, words, other_handle), MADE | other as usize);
+        }
+        assert_eq!(integer(DatatypeHandle(mpi::MPI_LOGICAL16), other_integer), -7);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::argument::{bytes_of, is_cancelled, set_bytes, set_cancelled};
 use heddle_spec::Status as Ours;
 use std::ffi::c_int;
 
-/// `MPI_Status` of Open MPI's header.
-#[repr(C)]
+/// `MPI_Status` of Open MPI's header. One of Fortran lies where integers may.
+#[repr(C, packed(4))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Status {
     source: c_int,

@@ -4,7 +4,7 @@
 //! | name | what it is |
 //! |---|---|
 //! | `handle` | handles in C, and their integers in Fortran |
-//! | `descriptor` | what the compiler passes for buffers of `mpi_f08` |
+//! | `descriptor` | what the compiler passes for buffers of `mpi_f08`, unless that is their address |
 //! | `special` | addresses with a meaning of their own |
 //! | `constants` | C's values of the constants |
 //! | `Status` | a status, which is the same in both languages |
@@ -12,15 +12,22 @@
 //!
 //! The build script says which ABI a package is for (`build/abi.rs`).
 
+#[cfg(descriptors)]
 mod dimension;
+#[cfg(descriptors)]
 pub(crate) use dimension::Dimension;
 
-#[cfg(not(abi = "mpich"))]
+#[cfg(abi = "standard")]
 mod standard;
-#[cfg(not(abi = "mpich"))]
+#[cfg(abi = "standard")]
 pub(crate) use standard::*;
 
 #[cfg(abi = "mpich")]
 mod mpich;
 #[cfg(abi = "mpich")]
 pub(crate) use mpich::*;
+
+#[cfg(abi = "openmpi")]
+mod openmpi;
+#[cfg(abi = "openmpi")]
+pub(crate) use openmpi::*;

@@ -1,9 +1,10 @@
-//! Subroutines that MPI 3.0 removed, and that MPICH still has: addresses and displacements are plain
-//! integers. Those for error handlers are other names of their successors (`build/spellings.rs`).
+//! Subroutines that MPI 3.0 removed, and that these libraries still have: addresses and displacements are
+//! plain integers. Those for error handlers are other names of their successors (`build/spellings`).
 
 use crate::array::{self, Array};
+use crate::constants::MPI_SUCCESS;
 use crate::hand_written::{Ierror, Variable, set_ierror, subroutines};
-use crate::handle::Handle;
+use crate::handle::{Handle, from_int, to_int};
 use crate::special;
 use crate::subroutines as c;
 use std::ffi::{c_int, c_void};
@@ -26,20 +27,35 @@ unsafe fn address(
     set_ierror(ierror, code);
 }
 
+/// The datatype of an integer.
+fn datatype(integer: c_int) -> Handle {
+    from_int(integer, c::MPI_Type_fromint)
+}
+
+/// Hands over the datatype that a call makes.
+fn set_made(made: Variable<'_>, ierror: Ierror<'_>, call: impl FnOnce(*mut Handle) -> c_int) {
+    let mut handle = 0;
+    let code = call(&raw mut handle);
+    if code == MPI_SUCCESS {
+        made.set(to_int(handle, c::MPI_Type_toint));
+    }
+    set_ierror(ierror, code);
+}
+
 type GetExtent = unsafe extern "C" fn(Handle, *mut isize, *mut isize) -> c_int;
 
 macro_rules! bounds {
     ($($body:ident $symbol:literal $profiled:literal |$lower:ident, $extent:ident| $chosen:expr;)+) => {$(
         subroutines! {
             $body [MPI_Type_get_extent PMPI_Type_get_extent] $symbol $profiled
-            (datatype: Variable<'_>, to: Variable<'_>, ierror: Ierror<'_>)
+            (of: Variable<'_>, to: Variable<'_>, ierror: Ierror<'_>)
         }
 
-        unsafe fn $body(datatype: Variable<'_>, to: Variable<'_>, ierror: Ierror<'_>, call: GetExtent) {
+        unsafe fn $body(of: Variable<'_>, to: Variable<'_>, ierror: Ierror<'_>, call: GetExtent) {
             let ($lower, $extent) = {
                 let (mut lower, mut extent) = (0, 0);
                 // SAFETY: there is room for the answers.
-                let code = unsafe { call(datatype.get(), &raw mut lower, &raw mut extent) };
+                let code = unsafe { call(datatype(of.get()), &raw mut lower, &raw mut extent) };
                 set_ierror(ierror, code);
                 (lower, extent)
             };
@@ -71,9 +87,9 @@ unsafe fn hvector(
     ierror: Ierror<'_>,
     call: unsafe extern "C" fn(c_int, c_int, isize, Handle, *mut Handle) -> c_int,
 ) {
+    let (stride, of) = (stride.get() as isize, datatype(of.get()));
     // SAFETY: there is room for a handle.
-    let code = unsafe { call(count.get(), length.get(), stride.get() as isize, of.get(), made.as_ptr()) };
-    set_ierror(ierror, code);
+    set_made(made, ierror, |made| unsafe { call(count.get(), length.get(), stride, of, made) });
 }
 
 /// Displacements as C has them.
@@ -104,15 +120,15 @@ unsafe fn hindexed(
 ) {
     // SAFETY: the program's array.
     let mut at = unsafe { displacements(at, count.get()) };
+    let (at, of) = (at.as_mut_ptr(), datatype(of.get()));
     // SAFETY: the arrays have `count` elements, and there is room for a handle.
-    let code = unsafe { call(count.get(), lengths, at.as_mut_ptr(), of.get(), made.as_ptr()) };
-    set_ierror(ierror, code);
+    set_made(made, ierror, |made| unsafe { call(count.get(), lengths, at, of, made) });
 }
 
 subroutines! {
     structure [MPI_Type_create_struct PMPI_Type_create_struct] "mpi_type_struct_" "pmpi_type_struct_"
     (
-        count: Variable<'_>, lengths: *mut c_int, at: *mut c_int, of: *mut Handle, made: Variable<'_>,
+        count: Variable<'_>, lengths: *mut c_int, at: *mut c_int, of: *mut c_int, made: Variable<'_>,
         ierror: Ierror<'_>,
     )
 }
@@ -121,14 +137,16 @@ unsafe fn structure(
     count: Variable<'_>,
     lengths: *mut c_int,
     at: *mut c_int,
-    of: *mut Handle,
+    of: *mut c_int,
     made: Variable<'_>,
     ierror: Ierror<'_>,
     call: unsafe extern "C" fn(c_int, *mut c_int, *mut isize, *mut Handle, *mut Handle) -> c_int,
 ) {
     // SAFETY: the program's array.
     let mut at = unsafe { displacements(at, count.get()) };
+    // SAFETY: the same.
+    let mut of = unsafe { array::to_c(of, count.get(), datatype) };
+    let (at, of) = (at.as_mut_ptr(), of.as_mut_ptr());
     // SAFETY: the arrays have `count` elements, and there is room for a handle.
-    let code = unsafe { call(count.get(), lengths, at.as_mut_ptr(), of, made.as_ptr()) };
-    set_ierror(ierror, code);
+    set_made(made, ierror, |made| unsafe { call(count.get(), lengths, at, of, made) });
 }

@@ -1,10 +1,11 @@
-//! Further names of the subroutines in MPICH's library: those of compilers that spell names differently, and
-//! those of `mpi_f08`. Under each is a jump to the subroutine.
+//! Further names of the subroutines in the libraries of other ABIs: those of compilers that spell names
+//! differently, and those of their modules. Under each is a jump to the subroutine.
+
+mod mpich;
+mod openmpi;
 
 use super::abi::Abi;
-use heddle_spec::function::Function;
 use heddle_spec::function_table::Functions;
-use heddle_spec::mpi_f08;
 use heddle_spec::mpif::{has_subroutine, is_of_mpi_1};
 use std::fmt::Write;
 
@@ -33,12 +34,15 @@ const REMOVED: [(&str, &str); 3] = [
     ("errhandler_set", "comm_set_errhandler"),
 ];
 const PROCEDURES: [&str; 3] = ["null_copy_fn", "dup_fn", "null_delete_fn"];
-/// Types whose handles the operators of the module `mpi_f08`, and those of the module `mpi`, compare.
+/// Types whose handles the operators of the modules compare.
 const HANDLES: [&str; 11] =
     ["comm", "datatype", "errhandler", "file", "group", "info", "message", "op", "request", "session", "win"];
+/// The operators of handles, by what their names end with in MPICH's modules and in Open MPI's.
+const OPERATORS: [(&str, &str, &str); 2] =
+    [("eq", "eq", "heddle_handles_equal"), ("neq", "ne", "heddle_handles_differ")];
 
 /// The jumps.
-pub(crate) fn spellings(functions: &Functions) -> String {
+pub(crate) fn spellings(abi: Abi, functions: &Functions) -> String {
     let mut jumps = Jumps(String::new());
     let names: Vec<_> = functions.all().filter(|function| has_subroutine(function)).collect();
     for prefix in ["mpi", "pmpi"] {
@@ -53,12 +57,17 @@ pub(crate) fn spellings(functions: &Functions) -> String {
             jumps.spelled(&format!("{prefix}_{name}"));
         }
     }
+    jumps.callbacks();
     for function in names.iter().filter(|function| !is_of_mpi_1(function)) {
-        for (prefix, theirs) in [("MPI", "mpi"), ("PMPI", "pmpir")] {
-            jumps.f08(function, prefix, theirs);
+        match abi {
+            Abi::OpenMpi => jumps.openmpi_f08(function),
+            _ => jumps.mpich_f08(function),
         }
     }
-    jumps.modules();
+    match abi {
+        Abi::OpenMpi => jumps.openmpi_modules(),
+        _ => jumps.mpich_modules(),
+    }
     jumps.0
 }
 
@@ -81,24 +90,6 @@ impl Jumps {
         }
     }
 
-    /// The names of a function in `mpi_f08`: those of MPICH 4.0, and the standard's, which it has had since.
-    fn f08(&mut self, function: &Function, prefix: &str, theirs: &str) {
-        for large in mpi_f08::forms(function) {
-            let own = mpi_f08::symbol(function, prefix, large);
-            let (ours, rest) = own.split_once('_').expect("a name with a prefix");
-            let to = match Abi::Mpich.has_own_f08(function, large) {
-                true => own.clone(),
-                false => format!("{ours}_{}_", function.name.to_lowercase()),
-            };
-            if own != format!("{theirs}_{rest}") || own != to {
-                self.add(&format!("{theirs}_{rest}"), &to);
-            }
-            if let Some((begin, end)) = rest.split_once("_c_f08").filter(|_| large) {
-                self.add(&format!("{theirs}_{begin}_f08{end}large_"), &to);
-            }
-        }
-    }
-
     /// A procedure of a module, in the spellings of gfortran and of Intel's compilers.
     fn module(&mut self, module: &str, name: &str, to: &str) {
         let of_gfortran = format!("__{module}_MOD_{name}");
@@ -108,7 +99,8 @@ impl Jumps {
         self.add(&format!("{module}_mp_{name}_"), to);
     }
 
-    fn modules(&mut self) {
+    /// The predefined callbacks.
+    fn callbacks(&mut self) {
         for kind in ["", "comm_", "type_", "win_"] {
             for procedure in PROCEDURES {
                 let name = format!("mpi_{kind}{procedure}");
@@ -125,29 +117,6 @@ impl Jumps {
         }
         for name in ["mpi_status_f2f08", "mpi_status_f082f"] {
             self.module("mpi_f08_types", name, &format!("{name}_"));
-        }
-        for (theirs, ours) in [("mpi", "mpi"), ("pmpir", "pmpi")] {
-            for name in ["comm_spawn", "comm_spawn_multiple", "register_datarep"] {
-                self.add(&format!("{theirs}_{name}_f08_"), &format!("{ours}_{name}_"));
-            }
-            self.add(&format!("{theirs}_register_datarep_c_f08_"), &format!("{ours}_register_datarep_"));
-            self.add(&format!("{theirs}_f_sync_reg_f08ts_"), &format!("{ours}_f_sync_reg_"));
-        }
-        for handle in HANDLES {
-            for word in ["eq", "neq"] {
-                let to = format!("__mpi_f08_types_MOD_mpi_comm_{word}");
-                for name in [word.into(), format!("f08_{word}_f"), format!("f_{word}_f08")] {
-                    self.module("mpi_f08_types", &format!("mpi_{handle}_{name}"), &to);
-                }
-                self.module("mpi_constants", &format!("{handle}{word}"), &to);
-            }
-        }
-        // Arrays have elements as large as scalars.
-        for of in ["ch", "cx", "d", "i", "i1", "i2", "i8", "l", "r"] {
-            let name = format!("mpi_sizeof_{of}");
-            let to = format!("__mpi_sizeofs_MOD_{name}");
-            self.module("mpi_sizeofs", &name, &to);
-            self.module("mpi_sizeofs", &format!("{name}v"), &to);
         }
     }
 }

@@ -1,9 +1,10 @@
-//! What only MPICH's library has: procedures of its modules, subroutines of earlier standards, and further
-//! names of all.
+//! What only the libraries of other ABIs have: procedures of their modules, subroutines of earlier standards,
+//! and further names of all.
 
 mod modules;
 mod not_built;
 mod removed;
+mod sizes;
 
 /// The names under which programs know the subroutines: jumps to the names in lower case with one underscore.
 #[allow(non_snake_case, unreachable_pub, missing_docs)]

@@ -4,11 +4,13 @@
 
 use crate::constants::{MPI_COMM_SELF, MPI_ERR_UNSUPPORTED_OPERATION};
 use crate::hand_written::{Ierror, Variable, set_ierror};
-use crate::subroutines::PMPI_Comm_call_errhandler;
+use crate::handle::from_int;
+use crate::subroutines::{MPI_Comm_fromint, PMPI_Comm_call_errhandler};
 use std::ffi::{c_int, c_void};
 
 /// Reports the error to the handler of a communicator.
 fn report(comm: c_int, ierror: Ierror<'_>) {
+    let comm = from_int(comm, MPI_Comm_fromint);
     // SAFETY: the MPI library checks the handle.
     unsafe { PMPI_Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION) };
     set_ierror(ierror, MPI_ERR_UNSUPPORTED_OPERATION);
