@@ -35,7 +35,7 @@ pub(crate) enum Where {
     Exposed,
     /// In a message of the process.
     InMessage,
-    /// There was no memory for them.
+    /// There was no memory for them, or they are no more.
     Nowhere,
 }
 
@@ -96,6 +96,12 @@ impl Cell {
         self.what.store(what | place.number() << PLACE, Ordering::Relaxed);
         self.len.store(len as u64, Ordering::Relaxed);
         self.mark.publish(round);
+    }
+
+    /// Says that what was published is no more.
+    pub(crate) fn withdraw(&self) {
+        let what = self.what.load(Ordering::Relaxed) & ((1 << PLACE) - 1);
+        self.what.store(what | Where::Nowhere.number() << PLACE, Ordering::Relaxed);
     }
 
     /// What was published in a round.

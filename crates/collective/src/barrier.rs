@@ -18,6 +18,7 @@ use heddle_settings::{Algorithm, CollectiveOperation};
 /// An error of one of its messages.
 pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
     talk.name(tag::BARRIER);
+    talk.note(0);
     let choice = choice(talk);
     if talk.is_between_groups() {
         barrier_between(talk);

@@ -11,6 +11,7 @@ use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 use heddle_message::domain;
 use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind};
+use heddle_p2p::ranks_disagree;
 use std::sync::PoisonError;
 
 /// The tags of nonblocking operations begin here, far behind those of blocking ones and of creations.
@@ -28,10 +29,28 @@ fn tag(kind: i32, number: u32) -> i32 {
 /// # Errors
 /// Those of the description; the first error of the operation.
 pub fn run(comm: &CommRef, describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>) -> Result<()> {
+    check_agreement(comm)?;
     let mut messages = Messages::default();
     let mut talk = Conversation::immediate(comm, &mut messages);
-    describe(&mut talk)?;
-    talk.finish()
+    described(&mut talk, describe)?;
+    let result = talk.finish();
+    comm.context().history().end_blocking();
+    result
+}
+
+/// Describes an operation, which does not begin in the case of an error.
+#[inline(always)]
+fn described<'a>(
+    talk: &mut Conversation<'a>,
+    describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
+) -> Result<()> {
+    describe(talk).inspect_err(|_| talk.forget())
+}
+
+/// Begins no operation on a communicator whose ranks are known to disagree.
+#[inline(always)]
+fn check_agreement(comm: &CommRef) -> Result<()> {
+    if comm.context().history().is_disagreed() { Err(ranks_disagree()) } else { Ok(()) }
 }
 
 /// Begins an operation; returns the handle of its request, whose outcome has the operation's first error.
@@ -60,9 +79,10 @@ fn begun(
     describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>,
     attachment: Option<Box<dyn Attachment>>,
 ) -> Result<usize> {
+    check_agreement(comm)?;
     let mut recorder = Recorder::new(false);
     let mut talk = Conversation::recorded(comm, &mut recorder);
-    describe(&mut talk)?;
+    described(&mut talk, describe)?;
     let domain = domain::current()?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let handle = request::handle(id);
@@ -91,9 +111,10 @@ fn complete(id: RequestId, outcome: Outcome) {
 /// # Errors
 /// The same as those of [`begin`].
 pub fn init(comm: &CommRef, describe: impl FnOnce(&mut Conversation<'_>) -> Result<()>) -> Result<usize> {
+    check_agreement(comm)?;
     let mut recorder = Recorder::new(true);
     let mut talk = Conversation::recorded(comm, &mut recorder);
-    describe(&mut talk)?;
+    described(&mut talk, describe)?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let schedule = Box::new(talk.into_schedule(tag(PERSISTENT, comm.operations.next_persistent())));
     let attachment = Box::new(Persistent { schedule: Some(schedule), rest: Rest::default() });

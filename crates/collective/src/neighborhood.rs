@@ -68,6 +68,7 @@ fn exchange(
     incoming: &dyn Blocks,
 ) -> Result<()> {
     talk.name(tag::NEIGHBORHOOD);
+    talk.note(0);
     let (edges, rank) = (talk.comm().edges()?, talk.rank());
     talk.reserve(edges.sources.len() + edges.destinations.len())?;
     let mut from_self = edges.sources.iter().filter(|(_, source)| *source == rank);

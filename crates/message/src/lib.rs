@@ -31,6 +31,7 @@
 //! | `cores` | how the processes of a machine share its cores |
 //! | `offload` | the running threads of the offload server (execution `offload`) |
 //! | [`program`] | calling functions of the program |
+//! | [`history`] | the collective operations of a communicator, which processes compare that wait long |
 //! | [`losses`] | the receives and probes that the loss of a rank ends |
 //! | [`error`] | errors of operations |
 
@@ -39,6 +40,7 @@ pub mod context;
 mod cores;
 pub mod domain;
 pub mod error;
+pub mod history;
 mod lanes;
 pub mod losses;
 mod mapping;

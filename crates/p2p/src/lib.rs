@@ -11,6 +11,7 @@
 //! | `receive.rs` | receives |
 //! | `probe.rs` | probes, and matched messages |
 //! | `complete.rs` | waits and tests, `several.rs` of several requests; `awaited.rs`: the events that they wait for; `state.rs`: the states of operations |
+//! | `long_wait.rs` | waits inside of collective operations whose ranks may disagree |
 //! | `get_status.rs` | the outcome of requests without freeing them |
 //! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |
@@ -26,6 +27,7 @@ mod express;
 mod generalized;
 mod get_status;
 mod joint;
+mod long_wait;
 mod mode;
 mod partitioned;
 mod persistent;
@@ -45,6 +47,7 @@ pub use express::{PlainReceive, SmallSend, iprobe_express};
 pub use generalized::{complete_generalized, start_generalized};
 pub use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub use joint::{isendrecv, isendrecv_replace};
+pub use long_wait::{LongWait, ranks_disagree, unless_in_vain, wait_in_operation};
 pub use mode::Mode;
 pub use partitioned::{
     check_partitions, check_ready, has_arrived, precv_init, psend_init, ready, ready_express,

@@ -1,6 +1,6 @@
 //! Receives.
 
-use super::awaited::Completion;
+use super::long_wait::{unless_in_vain, wait_for};
 use super::send::bad_rank;
 use heddle_comm::error::Result;
 use heddle_comm::{CommRef, Plane};
@@ -59,11 +59,17 @@ pub fn recv_with<R>(
         let (source, tag) = (envelope.source(), envelope.tag());
         return Ok(read(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
-    Ok(read(&receive_and_wait(domain, comm, vni, buffer, key)))
+    Ok(read(&receive_and_wait(domain, (comm, plane), vni, buffer, key)))
 }
 
 #[inline(never)]
-fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
+fn receive_and_wait(
+    domain: &Domain,
+    (comm, plane): (&CommRef, Plane),
+    vni: u32,
+    buffer: Buffer,
+    key: Key,
+) -> Outcome {
     let id = match request::take(vni, comm.handle(), RequestKind::Receive) {
         Ok(id) => id,
         // The error is returned like any other error of the operation.
@@ -74,10 +80,10 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
         ended_promptly(vni, Awaited::Message);
     } else {
         // The message may be on another VNI than the home of the communicator.
-        domain.wait_for(request::vni_of(id), &mut Completion(id));
+        wait_for(domain, (comm, plane), key.source(), id);
     }
     match request::consume(id) {
-        Some((outcome, _)) => outcome,
+        Some((outcome, _)) => unless_in_vain(outcome),
         None => unreachable!("no other thread knows this request"),
     }
 }

@@ -1,7 +1,7 @@
 //! Sends.
 
-use super::awaited::Completion;
 use super::buffered;
+use super::long_wait::{unless_in_vain, wait_for};
 use super::mode::Mode;
 use heddle_comm::error::{Error, Result};
 use heddle_comm::{CommRef, Plane};
@@ -43,15 +43,15 @@ pub fn send(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, m
     let domain = domain::current()?;
     match issue(domain, comm, plane, buffer, dest, tag, mode)? {
         None => Ok(()),
-        Some(id) => wait_for(domain, id),
+        Some(id) => wait_and_consume(domain, (comm, plane), dest, id),
     }
 }
 
 #[cold]
-fn wait_for(domain: &Domain, id: RequestId) -> Result<()> {
-    domain.wait_for(request::vni_of(id), &mut Completion(id));
+fn wait_and_consume(domain: &Domain, of: (&CommRef, Plane), dest: i32, id: RequestId) -> Result<()> {
+    wait_for(domain, of, dest, id);
     match request::consume(id) {
-        Some((outcome, _)) => outcome.error.map_or(Ok(()), Err),
+        Some((outcome, _)) => unless_in_vain(outcome).error.map_or(Ok(()), Err),
         None => unreachable!("no other thread knows this request"),
     }
 }

@@ -1,7 +1,7 @@
 //! Sending and receiving at once (MPI 5.0, section 3.10).
 
 use super::receive::check_source;
-use super::{Mode, isend, recv, wait};
+use super::{Mode, isend, recv, wait, wait_in_operation};
 use heddle_comm::error::Result;
 use heddle_comm::{CommRef, Plane};
 use heddle_message::buffer::Buffer;
@@ -26,7 +26,10 @@ pub fn sendrecv(
     }
     let mut request = isend(comm, plane, send_buffer, dest, send_tag, Mode::Standard)?;
     let received = recv(comm, plane, receive_buffer, source, receive_tag);
-    let sent = wait(&mut request)?;
+    let sent = match plane {
+        Plane::Collective => wait_in_operation(&mut request, comm, dest as usize)?,
+        _ => wait(&mut request)?,
+    };
     sent.error.map_or(received, Err)
 }
 

@@ -200,7 +200,13 @@ impl Blackboard {
         self.begin_in(0, rounds)
     }
 
-    /// Does the same in a lane that was [taken](Self::take_lane).
+    /// The number of the round that the next operation of lane 0 takes first.
+    #[inline(always)]
+    pub fn next_round(&self) -> u32 {
+        self.lanes[0].next.load(Ordering::Relaxed)
+    }
+
+    /// Does the same as [`begin`](Self::begin) in a lane that was [taken](Self::take_lane).
     #[inline(always)]
     pub fn begin_in(&self, lane: u32, rounds: u32) -> Round {
         let next = &self.lanes[lane as usize].next;
@@ -299,6 +305,11 @@ impl Blackboard {
             Some(rank) => has_finished(rank),
             None => (0..self.processes.len()).all(|rank| rank == self.rank || has_finished(rank)),
         }
+    }
+
+    /// Takes back what this process has exposed in a round.
+    pub fn withdraw(&self, round: Round) {
+        self.cell(round, self.rank).withdraw();
     }
 
     /// What a process has published in a round, if it has.

@@ -21,7 +21,7 @@ use heddle_settings::{Algorithm, CollectiveOperation};
 /// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn allgather(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Part<'_>) -> Result<()> {
     let send = send.map(|send| talk.apart(send, &receive, 1)).transpose()?;
-    run(talk, send.map(|part| part.buffer()), &receive)
+    run(talk, send.map(|part| part.buffer()), &receive, |size| receive.len() * size)
 }
 
 /// Gives a block of each rank to all; the blocks may differ in size.
@@ -33,14 +33,21 @@ pub fn allgatherv(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: 
         Some(send) if !talk.is_between_groups() => Some(talk.buffer_apart(send, &receive)?),
         send => send,
     };
-    run(talk, send, &receive)
+    run(talk, send, &receive, |size| (0..size).map(|rank| receive.block(rank).len()).sum())
 }
 
-fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
+/// `whole`: the bytes of the blocks of so many ranks.
+fn run(
+    talk: &mut Conversation<'_>,
+    send: Option<Buffer>,
+    blocks: &dyn Blocks,
+    whole: impl FnOnce(usize) -> usize,
+) -> Result<()> {
     talk.name(tag::ALLGATHER);
     if talk.is_between_groups() {
         return all_to_all(talk, send.map(|send| move |_| send), blocks);
     }
+    talk.note(whole(talk.size()));
     to_all(talk, send, blocks)
 }
 

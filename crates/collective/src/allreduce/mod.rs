@@ -30,6 +30,7 @@ pub fn allreduce(
         return allreduce_between(talk, reduction, send, receive);
     }
     talk.name(tag::ALLREDUCE);
+    talk.note(receive.len());
     let send = send.map(|send| talk.apart(send, &receive, 1)).transpose()?;
     allreduce_everywhere(talk, reduction, send, receive)
 }

@@ -25,6 +25,7 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
     let blocks = talk.remote_size();
     let send = send.map(|send| talk.apart(send, &receive, blocks)).transpose()?;
     talk.name(tag::ALLTOALL);
+    talk.note_unless_of_two(receive.len());
     let choices = choices();
     let choice = choices.algorithm(CollectiveOperation::Alltoall, talk.size(), || receive.len());
     if let Some(limits) = talk.limits(choice) {
@@ -97,11 +98,12 @@ pub fn alltoallw(
 fn of_any_sizes<B: Blocks>(talk: &mut Conversation<'_>, send: Option<B>, receive: B) -> Result<()> {
     let size = talk.size();
     let choice = choices().alltoall;
+    talk.name(tag::ALLTOALL);
+    talk.note(0);
     if size == 2
         && !talk.is_recorded()
         && let Some(limits) = talk.limits(choice)
     {
-        talk.name(tag::ALLTOALL);
         let copied = match &send {
             Some(send) => talk.blocks_apart(send, |rank| receive.block(rank))?,
             None => None,
@@ -130,7 +132,6 @@ fn run(
     receive: &dyn Blocks,
     choice: Algorithm,
 ) -> Result<()> {
-    talk.name(tag::ALLTOALL);
     if talk.is_between_groups() {
         return all_to_all(talk, send.map(|send| |rank| send.block(rank)), receive);
     }

@@ -5,13 +5,14 @@
 use crate::conversation::Conversation;
 use crate::data::Blocks;
 
-/// Empty blocks are not sent, as both sides know their sizes. This rank's block must have been copied.
+/// Empty blocks are [left out](Conversation::leaves_out), as both sides know their sizes. This rank's block
+/// must have been copied.
 pub(super) fn alltoall(talk: &mut Conversation<'_>, send: &dyn Blocks, receive: &dyn Blocks) {
     let (rank, size) = (talk.rank(), talk.size());
     for distance in 1..size {
         let (to, from) = ((rank + distance) % size, (rank + size - distance) % size);
         let (outgoing, incoming) = (send.block(to), receive.block(from));
-        match (outgoing.is_empty(), incoming.is_empty()) {
+        match (talk.leaves_out(&outgoing), talk.leaves_out(&incoming)) {
             (false, false) => talk.exchange((to, outgoing), (from, incoming)),
             (false, true) => talk.send(to, outgoing),
             (true, false) => talk.receive(from, incoming),

@@ -5,7 +5,7 @@ use crate::data::Blocks;
 use crate::messages::BATCH;
 use heddle_message::buffer::Buffer;
 
-/// Empty blocks are not sent, as both sides know their sizes.
+/// Empty blocks are [left out](Conversation::leaves_out), as both sides know their sizes.
 pub(crate) fn scatter(
     talk: &mut Conversation<'_>,
     blocks: Option<&dyn Blocks>,
@@ -13,7 +13,7 @@ pub(crate) fn scatter(
     root: usize,
 ) {
     let Some(blocks) = blocks else {
-        if let Some(receive) = receive.filter(|receive| !receive.is_empty()) {
+        if let Some(receive) = receive.filter(|receive| !talk.leaves_out(receive)) {
             talk.receive(root, receive);
         }
         return;
@@ -22,7 +22,7 @@ pub(crate) fn scatter(
     for batch in others.chunks(BATCH) {
         for &rank in batch {
             let block = blocks.block(rank);
-            if !block.is_empty() {
+            if !talk.leaves_out(&block) {
                 talk.begin_send(rank, block);
             }
         }

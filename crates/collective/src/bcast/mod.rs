@@ -26,6 +26,7 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
     }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     talk.name(tag::BCAST);
+    talk.note(data.len());
     bcast_from(talk, data, circle)
 }
 

@@ -135,7 +135,7 @@ fn agree(members: Members<'_>, domain: &'static Domain) -> Option<Blackboard> {
 /// each: true if all say so, and all get the same answer. It is the first round of the blackboard, and all
 /// processes are there.
 fn said_by_all(Members { comm, rank: own, size, .. }: Members<'_>, blackboard: &Blackboard) -> [bool; 2] {
-    let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
+    let rounds = Rounds { comm, blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
     let mut messages = Messages::default();
     let mut all = [blackboard.reaches_all(), blackboard.has_cores()];
     let mut answer = all.map(u64::from);

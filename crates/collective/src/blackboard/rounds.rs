@@ -4,10 +4,12 @@ use super::step::{RoundStep, Source, Target};
 use crate::data::Combiner;
 use crate::messages::{Messages, disagreement};
 use heddle_blackboard::{Blackboard, Data, Published, Round, Span};
+use heddle_comm::CommRef;
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 use heddle_message::served_copy::ServedCopy;
 use heddle_model::counters::{self, CountedEvent};
+use heddle_p2p::{LongWait, ranks_disagree};
 use heddle_platform::hint::spin_loop;
 use heddle_spec::constants as mpi;
 use heddle_transport::CopyDirection;
@@ -19,6 +21,7 @@ const LOOKS_AT_FIRST: u32 = 100;
 /// The rounds of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rounds<'a> {
+    pub(crate) comm: &'a CommRef,
     pub(crate) blackboard: &'a Blackboard,
     pub(crate) first: Round,
     /// The operation, by its tag.
@@ -41,7 +44,7 @@ impl Rounds<'_> {
         let round = self.first.after(source.round);
         let published = match self.blackboard.look(round, source.rank) {
             Some(published) => published,
-            None => self.await_published(vni, round, source.rank)?,
+            None => self.await_published(vni, source, messages)?,
         };
         if published.what != self.operation as u32 {
             messages.lose(self.other_operation(source));
@@ -51,12 +54,20 @@ impl Rounds<'_> {
     }
 
     #[inline(never)]
-    fn await_published(&self, vni: u32, round: Round, rank: usize) -> Option<Published> {
-        let is_there = || self.blackboard.look(round, rank).is_some();
+    fn await_published(&self, vni: u32, source: &Source, messages: &mut Messages) -> Option<Published> {
+        let round = self.first.after(source.round);
+        let is_there = || self.blackboard.look(round, source.rank).is_some();
         if !soon(self.blackboard.has_cores(), is_there) {
-            self.blackboard.domain().wait_until(vni, is_there);
+            let (mut long_wait, rank) = (LongWait::default(), self.rank_of(source));
+            self.blackboard
+                .domain()
+                .wait_until(vni, || is_there() || long_wait.is_in_vain(self.comm, vni, Some(rank)));
         }
-        self.blackboard.look(round, rank)
+        let published = self.blackboard.look(round, source.rank);
+        if published.is_none() {
+            messages.lose(ranks_disagree());
+        }
+        published
     }
 
     /// Attempts a step again and again until it succeeds, and makes progress meanwhile.
@@ -69,10 +80,33 @@ impl Rounds<'_> {
         if awaits_readers {
             self.blackboard.begin_waiting();
         }
-        self.blackboard.domain().wait_until(vni, || self.attempt(step, messages));
+        let (mut long_wait, source) = (LongWait::default(), step.source().map(|source| self.rank_of(source)));
+        self.blackboard.domain().wait_until(vni, || {
+            self.attempt(step, messages)
+                || long_wait.is_in_vain(self.comm, vni, source)
+                    && self.give_up(step, &mut long_wait, messages)
+        });
         if awaits_readers {
             self.blackboard.end_waiting();
         }
+    }
+
+    /// Attempts a step no more, since the ranks disagree. Returns false if that has to wait: a copy that has
+    /// begun goes on, and so does one that others may have begun.
+    #[cold]
+    pub(crate) fn give_up(
+        &self,
+        step: &RoundStep,
+        long_wait: &mut LongWait,
+        messages: &mut Messages,
+    ) -> bool {
+        if messages.are_begun() {
+            return false;
+        }
+        messages.lose(ranks_disagree());
+        let RoundStep::AwaitFinished(round, _) = step else { return true };
+        self.blackboard.withdraw(self.first.after(*round));
+        long_wait.is_exhausted()
     }
 
     /// Carries a step out if that takes no waiting; otherwise returns false, and the step is to be attempted

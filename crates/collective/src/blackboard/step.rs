@@ -98,6 +98,18 @@ impl RoundStep {
         )
     }
 
+    /// What it waits for, if that is one process's.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        match self {
+            RoundStep::Fetch(source, ..)
+            | RoundStep::FetchBlock(source, _)
+            | RoundStep::Fold(source, ..)
+            | RoundStep::Deliver(source, _)
+            | RoundStep::See(source) => Some(source),
+            _ => None,
+        }
+    }
+
     /// The bytes of the data that it publishes, or of which it publishes a part.
     pub(crate) fn published_bytes(&self) -> usize {
         match self {

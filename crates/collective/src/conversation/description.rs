@@ -4,9 +4,11 @@ use super::subgroup::Subgroup;
 use crate::data::{Elements, Memory, Reduction};
 use crate::messages::{Among, Channel, Message, Messages};
 use crate::steps::{Operands, Prompt, Recorder, Schedule, Step};
+use heddle_blackboard::Blackboard;
 use heddle_comm::error::{Error, Result};
-use heddle_comm::{CommRef, KeptComm};
+use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
+use heddle_message::history::Identity;
 use std::mem::{replace, take};
 
 /// A collective operation talking to the other ranks.
@@ -89,6 +91,32 @@ impl<'a> Conversation<'a> {
         self.tag = tag;
     }
 
+    /// Notes an operation that has its name, before the rank waits for others. `bytes` are what decides how
+    /// it is carried out, the same in all ranks: those that wait long compare it. The two groups of an
+    /// intercommunicator do different things.
+    #[inline(always)]
+    pub(crate) fn note(&self, bytes: usize) {
+        if self.local.is_none() {
+            let rounds = self.comm.blackboard.get().map_or(0, Blackboard::next_round);
+            self.comm.context().history().note((self.tag, bytes, rounds), || identity(self.comm));
+        }
+    }
+
+    /// Notes an operation of one giver and takers: in the blocking form of two ranks, whose bytes decide
+    /// nothing, as the giver says how much it gives.
+    #[inline(always)]
+    pub(crate) fn note_unless_of_two(&self, bytes: usize) {
+        self.note(if self.size == 2 && !self.is_recorded() { 0 } else { bytes });
+    }
+
+    /// Forgets what was [noted](Self::note), since the operation does not begin.
+    #[cold]
+    pub(crate) fn forget(&self) {
+        if self.tag != 0 && self.local.is_none() {
+            self.comm.context().history().forget();
+        }
+    }
+
     pub(crate) fn comm(&self) -> &'a CommRef {
         self.comm
     }
@@ -168,10 +196,16 @@ impl<'a> Conversation<'a> {
         self.prompt(Prompt::Begin(self.among, message));
     }
 
+    /// Returns true if an empty block is not sent. In the blocking form a rank that expects more learns that
+    /// the other one has completed the operation; a recorded one would wait for ever.
+    pub(crate) fn leaves_out(&self, block: &Buffer) -> bool {
+        block.is_empty() && !self.is_recorded()
+    }
+
     /// Waits for all messages that were begun.
     pub(crate) fn complete(&mut self) {
         match &mut self.form {
-            Form::Immediate(messages) => messages.complete(),
+            Form::Immediate(messages) => messages.complete(self.comm),
             Form::Recorded(recorder) => recorder.push(Step::Complete),
         }
     }
@@ -249,4 +283,14 @@ impl<'a> Conversation<'a> {
             Form::Immediate(_) => unreachable!("the steps were carried out"),
         }
     }
+}
+
+/// How all processes of a communicator name it.
+#[cold]
+fn identity(comm: &CommRef) -> Identity {
+    let members = (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank));
+    let members = members.fold(0_u64, |hash, rank| {
+        (hash.rotate_left(5) ^ (rank as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    });
+    Identity { context: comm.context().id(Plane::Collective), members }
 }

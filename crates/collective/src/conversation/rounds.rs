@@ -67,7 +67,10 @@ impl<'a> Conversation<'a> {
                 Round::default()
             }
         };
-        OnBlackboard { rounds: Rounds { blackboard, first, operation: self.tag }, talk: self }
+        OnBlackboard {
+            rounds: Rounds { comm: self.comm, blackboard, first, operation: self.tag },
+            talk: self,
+        }
     }
 
     /// Returns true if the steps are recorded: then the operation learns nothing of other ranks.

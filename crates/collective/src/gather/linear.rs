@@ -5,7 +5,7 @@ use crate::data::Blocks;
 use crate::messages::BATCH;
 use heddle_message::buffer::Buffer;
 
-/// Empty blocks are not sent, as both sides know their sizes.
+/// Empty blocks are [left out](Conversation::leaves_out), as both sides know their sizes.
 pub(super) fn gather(
     talk: &mut Conversation<'_>,
     send: Option<Buffer>,
@@ -13,7 +13,7 @@ pub(super) fn gather(
     root: usize,
 ) {
     let Some(blocks) = blocks else {
-        if let Some(send) = send.filter(|send| !send.is_empty()) {
+        if let Some(send) = send.filter(|send| !talk.leaves_out(send)) {
             talk.send(root, send);
         }
         return;
@@ -25,7 +25,7 @@ pub(super) fn gather(
     for batch in others.chunks(BATCH) {
         for &rank in batch {
             let block = blocks.block(rank);
-            if !block.is_empty() {
+            if !talk.leaves_out(&block) {
                 talk.begin_receive(rank, block);
             }
         }

@@ -18,6 +18,12 @@ use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 use heddle_settings::{Algorithm, CollectiveOperation};
 
+/// How blocks come to the root, for ranks that wait long.
+const PUBLISHED: usize = 1;
+const EXPOSED: usize = 2;
+const BY_TREE: usize = 3;
+const STRAIGHT: usize = 4;
+
 /// Brings a block of each rank to the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
 /// counts at the root only.
 ///
@@ -52,9 +58,11 @@ pub fn gather(
         (None, Some(_)) => None,
         (None, None) => return Err(in_place_not_allowed("only the root's data can be in place")),
     };
-    talk.name(tag::GATHER);
     let choices = choices();
     let choice = choices.algorithm(CollectiveOperation::Gather, talk.size(), || block_len);
+    // Ranks may give less than expected, but not in different ways.
+    talk.name(tag::GATHER);
+    talk.note_unless_of_two(choice as usize);
     if let Some(ways) = ways_of_two(talk, choice) {
         return of_two(talk, send, receive.as_ref(), circle.root, ways);
     }
@@ -62,6 +70,8 @@ pub fn gather(
     let exposes = talk.size() > 2 || choice == Algorithm::Blackboard;
     let fits = |limits: &Limits| block_len <= limits.bytes || exposes && limits.takes(block_len);
     if let Some(limits) = talk.limits(choice).filter(fits) {
+        let way = if block_len > limits.bytes { EXPOSED } else { PUBLISHED };
+        talk.note_unless_of_two(way);
         if block_len > limits.bytes {
             return exposed::gather(talk, send, (receive, block_len), circle.root);
         }
@@ -73,6 +83,8 @@ pub fn gather(
         Algorithm::Binomial => true,
         _ => block_len < choices.gather_linear_bytes,
     };
+    let way = if by_tree { BY_TREE } else { STRAIGHT };
+    talk.note_unless_of_two(way);
     if by_tree {
         tree::gather(talk, send, block_len, blocks, circle)?;
     } else {
@@ -136,6 +148,7 @@ pub fn gatherv(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
     talk.name(tag::GATHER);
+    talk.note(0);
     let send = send.map(|part| part.buffer());
     let send = match (send, &receive) {
         (Some(send), Some(blocks)) => Some(talk.buffer_apart(send, blocks)?),

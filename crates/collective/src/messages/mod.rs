@@ -81,11 +81,20 @@ pub(crate) struct Expected {
     len: usize,
 }
 
+/// A message or a copy in flight.
+#[derive(Debug)]
+struct Pending {
+    request: usize,
+    /// The other rank.
+    peer: usize,
+    /// The bytes that a receive is to bring.
+    expected: Option<usize>,
+}
+
 /// Messages in flight, and the first error of the operation.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
-    /// Requests, those of receives with what they are to bring.
-    pending: Vec<(usize, Option<Expected>)>,
+    pending: Vec<Pending>,
     error: Option<Error>,
     /// True if data that another rank was to give did not come, or not all of them.
     lacks_data: bool,
@@ -129,14 +138,14 @@ impl Messages {
         let message = self.with_data(*message);
         if let Message::Receive(from, room) | Message::Exchange(_, (from, room)) = message {
             match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
-                Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
+                Ok(request) => self.pending.push(Pending { request, peer: from, expected: Some(room.len()) }),
                 Err(error) => self.lose(error),
             }
         }
         if let Message::Send(to, data) | Message::Exchange((to, data), _) = message {
             match heddle_p2p::isend(comm, Plane::Collective, data, to as i32, tag, Mode::Standard) {
                 Ok(SEND_DONE) => {}
-                Ok(request) => self.pending.push((request, None)),
+                Ok(request) => self.pending.push(Pending { request, peer: to, expected: None }),
                 Err(error) => self.fail(error),
             }
         }
@@ -154,12 +163,12 @@ impl Messages {
 
     /// Begins a copy that the process makes whose memory it is; `rank` is its rank in the communicator.
     pub(crate) fn begin_copy(&mut self, blackboard: &Blackboard, rank: usize, copy: ServedCopy) {
-        let expected = Expected { from: rank, len: copy.buffer.len() };
+        let len = copy.buffer.len();
         let (vni, comm) = blackboard.owner();
         match copy.begin(blackboard.domain(), vni, comm) {
             Ok(id) => {
-                let expected = (copy.direction == CopyDirection::Read).then_some(expected);
-                self.pending.push((request::handle(id), expected));
+                let expected = (copy.direction == CopyDirection::Read).then_some(len);
+                self.pending.push(Pending { request: request::handle(id), peer: rank, expected });
             }
             Err(error) => self.fail(error),
         }
@@ -172,27 +181,34 @@ impl Messages {
     }
 
     /// Waits for all messages in flight.
-    pub(crate) fn complete(&mut self) {
-        while let Some((request, expected)) = self.pending.pop() {
-            self.take(request, expected);
+    pub(crate) fn complete(&mut self, comm: &CommRef) {
+        while let Some(mut pending) = self.pending.pop() {
+            let outcome = heddle_p2p::wait_in_operation(&mut pending.request, comm, pending.peer);
+            self.take(outcome, &pending);
+        }
+    }
+
+    /// Ends all messages in flight that were not matched, since the ranks disagree.
+    #[cold]
+    pub(crate) fn abandon(&self) {
+        for pending in &self.pending {
+            let _ = heddle_p2p::cancel(pending.request);
         }
     }
 
     /// Returns true if no message is in flight any more.
     pub(crate) fn are_complete(&mut self) -> bool {
-        while let Some((request, expected)) =
-            self.pending.pop_if(|(request, _)| heddle_p2p::is_over(*request))
-        {
-            self.take(request, expected);
+        while let Some(mut pending) = self.pending.pop_if(|pending| heddle_p2p::is_over(pending.request)) {
+            let outcome = heddle_p2p::wait(&mut pending.request).map(heddle_p2p::unless_in_vain);
+            self.take(outcome, &pending);
         }
         self.pending.is_empty()
     }
 
-    /// Waits for one message.
-    fn take(&mut self, mut request: usize, expected: Option<Expected>) {
-        let outcome = heddle_p2p::wait(&mut request);
-        match expected {
-            Some(expected) => self.check(outcome, expected),
+    /// Takes the outcome of a message.
+    fn take(&mut self, outcome: Result<Outcome>, pending: &Pending) {
+        match pending.expected {
+            Some(len) => self.check(outcome, Expected { from: pending.peer, len }),
             None => self.note(outcome.and_then(|outcome| outcome.error.map_or(Ok(()), Err))),
         }
     }

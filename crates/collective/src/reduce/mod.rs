@@ -41,6 +41,7 @@ pub fn reduce(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     };
     talk.name(tag::REDUCE);
+    talk.note(operands.len());
     reduce_to(talk, reduction, operands, receive.map(|part| part.elements), circle)
 }
 

@@ -37,6 +37,7 @@ pub fn reduce_scatter(
     let operands = send.unwrap_or(receive);
     let vector = Vector { operands: operands.elements, destination: receive.elements, starts: &starts };
     talk.name(tag::REDUCE_SCATTER);
+    talk.note(operands.len());
     if talk.size() == 1 {
         if send.is_some() {
             talk.copy(&vector.block(operands.elements, 0), &vector.block(vector.destination, 0));

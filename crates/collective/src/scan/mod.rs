@@ -69,6 +69,7 @@ fn prefix(
     let (rank, size, count) = (talk.rank(), talk.size(), receive.count);
     let tag = if kind == ScanKind::Inclusive { tag::SCAN } else { tag::EXSCAN };
     talk.name(tag);
+    talk.note(receive.len());
     let chunks = |limits: Limits| {
         let limits = Limits { bytes: limits.bytes.min(CHUNK), ..limits };
         Chunks::new(count, reduction.datatype().size() as usize, limits)

@@ -46,6 +46,7 @@ pub fn scatter(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     };
     talk.name(tag::SCATTER);
+    talk.note_unless_of_two(block_len);
     let blocks = send.as_ref().map(|part| part as &dyn Blocks);
     let receive = receive.map(|part| part.buffer());
     let whole = block_len * published(circle.root, talk.size()).len();
@@ -122,6 +123,7 @@ pub fn scatterv(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
     talk.name(tag::SCATTER);
+    talk.note(0);
     let receive = receive.map(|part| part.buffer());
     let copied = match (&send, receive) {
         (Some(send), Some(receive)) => talk.blocks_apart(send, |_| receive)?,

@@ -16,6 +16,7 @@ use heddle_message::domain::{self, Domain};
 use heddle_message::progress::{Awaited, ended_promptly};
 use heddle_message::request::{Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
+use heddle_p2p::LongWait;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where the schedule of a persistent operation rests while it is not under way.
@@ -43,6 +44,9 @@ pub(crate) struct Schedule {
     _blocks: BlocksOfSteps,
     next: usize,
     messages: Messages,
+    long_wait: LongWait,
+    /// Its number in the history.
+    number: u32,
     /// It waits until others have finished rounds on the blackboard, and has said so.
     waits: bool,
     /// The request to complete.
@@ -60,6 +64,7 @@ impl Schedule {
         mut recorder: Recorder,
         memory: Vec<Memory>,
     ) -> Schedule {
+        let number = comm.context().history().number();
         Schedule {
             comm,
             local,
@@ -73,6 +78,8 @@ impl Schedule {
             _blocks: recorder.blocks,
             next: 0,
             messages: recorder.messages,
+            long_wait: LongWait::default(),
+            number,
             waits: false,
             request: 0,
             rest: None,
@@ -84,6 +91,7 @@ impl Schedule {
     /// operation are left to offload threads, if there are any, so that the caller can compute meanwhile.
     pub(crate) fn start(&mut self, domain: &Domain) -> Option<Outcome> {
         self.next = 0;
+        self.long_wait = LongWait::in_operation(self.number);
         if let (Some(plan), Some(blackboard)) = (self.plan, self.comm.blackboard.get()) {
             self.first = match plan.lane {
                 Lane::Common => {
@@ -126,6 +134,7 @@ impl Schedule {
         let channel = |among| Channel::of(&self.comm, self.local.as_ref(), among, self.tag);
         let rounds = self.plan.zip(self.comm.blackboard.get());
         let rounds = rounds.map(|(plan, blackboard)| Rounds {
+            comm: &self.comm,
             blackboard,
             first: self.first,
             operation: plan.operation,
@@ -133,7 +142,9 @@ impl Schedule {
         for step in &self.steps[self.next..] {
             let is_over = if let Step::InRound(step) = step {
                 let Some(rounds) = &rounds else { unreachable!("steps in rounds are recorded with a plan") };
-                let is_over = rounds.attempt(step, &mut self.messages);
+                let is_over = rounds.attempt(step, &mut self.messages)
+                    || self.long_wait.is_in_vain(&self.comm, self.comm.vni(), None)
+                        && rounds.give_up(step, &mut self.long_wait, &mut self.messages);
                 if is_over == self.waits && step.awaits_readers() {
                     self.waits = !is_over;
                     if is_over {
@@ -147,7 +158,12 @@ impl Schedule {
                 step.carry_out(channel, &mut self.messages);
                 true
             } else {
-                self.messages.are_complete()
+                self.messages.are_complete() || {
+                    if self.long_wait.is_in_vain(&self.comm, self.comm.vni(), None) {
+                        self.messages.abandon();
+                    }
+                    false
+                }
             };
             if !is_over {
                 return false;

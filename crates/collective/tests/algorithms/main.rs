@@ -5,7 +5,9 @@
 
 mod ahead;
 mod blocks;
+mod counts;
 mod disagreement;
+mod long_waits;
 mod of_two;
 mod operation;
 mod parts;

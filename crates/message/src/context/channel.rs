@@ -1,12 +1,14 @@
 //! The context of a living communicator.
 
 use super::used::{self, VniSet};
+use crate::history::History;
 use crate::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
 use crate::matching::Key;
 use crate::vni::Vni;
 use heddle_objects::resharding::Sharding;
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+use std::sync::Arc;
 
 /// The kind of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub struct Context {
     /// The rank of messages to oneself; none has it in an intercommunicator, whose ranks are of the other
     /// group.
     self_rank: i32,
+    /// The collective operations that this process has begun.
+    history: Arc<History>,
 }
 
 impl Context {
@@ -61,6 +65,7 @@ impl Context {
             self_messages: Sharding::pinned(),
             rank,
             self_rank: rank as i32,
+            history: Arc::default(),
         };
         context.set_id(id, vnis);
         context
@@ -90,6 +95,12 @@ impl Context {
         let has_self = self.self_rank >= 0;
         self.self_messages.begin(has_self && vnis.len() > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
         self.id.store(id, Ordering::Relaxed);
+    }
+
+    /// The collective operations that this process has begun.
+    #[inline(always)]
+    pub fn history(&self) -> &Arc<History> {
+        &self.history
     }
 
     /// The context id of a plane.

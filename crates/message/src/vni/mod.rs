@@ -25,6 +25,7 @@
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `moved.rs` | receives and messages that move from one VNI to another |
 //! | `withdraw.rs` | cancelling sends |
+//! | `history.rs` | questions which collective operations a peer has begun |
 //! | `lost.rs` | the loss of a rank on another machine |
 //! | `step.rs` | one step of progress |
 //! | `task.rs`, `tasks.rs` | operations of several steps |
@@ -89,6 +90,7 @@ mod checked;
 pub(crate) mod core;
 mod direct;
 pub(crate) mod express;
+mod history;
 pub(crate) mod interface;
 mod lost;
 pub(crate) mod message;

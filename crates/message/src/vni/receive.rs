@@ -86,6 +86,10 @@ impl<S: Rules> Core<S> {
                 self.check_form(peer, message);
                 self.answer_arrives(peer, message);
             }
+            wire::HISTORY..=wire::DISAGREED => {
+                self.check_form(peer, message);
+                self.history_arrives(peer, message);
+            }
             LOST => {
                 self.check_form(peer, message);
                 self.loss_arrives(peer, message);

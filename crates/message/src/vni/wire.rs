@@ -22,6 +22,9 @@
 //! | `GATHERED` | | from now on they are on this VNI again, with stamps |
 //! | `UNSTAMPED` | | answer to `GATHERED`: without stamps |
 //! | `ASK` | as `SPREAD` | spread your messages |
+//! | `HISTORY` | a communicator; the number of an operation, asker | which collective operations have you begun there? (`history`) |
+//! | `BEGUN` | context id, that operation or the latest; the latest when a blocking one ended, asker | answer to `HISTORY` |
+//! | `DISAGREED` | a communicator | its ranks disagree on its operations |
 //!
 //! The header of a `CTS`, `PUSH` or `FIN` names the method by which the data is fetched, if there was a
 //! choice.
@@ -52,6 +55,9 @@ pub(crate) const GATHER: u8 = 17;
 pub(crate) const GATHERED: u8 = 18;
 pub(crate) const UNSTAMPED: u8 = 19;
 pub(crate) const ASK: u8 = 20;
+pub(crate) const HISTORY: u8 = 21;
+pub(crate) const BEGUN: u8 = 22;
+pub(crate) const DISAGREED: u8 = 23;
 
 /// The bytes of a stamp.
 pub(crate) const STAMP_BYTES: usize = size_of::<u64>();
