@@ -19,8 +19,8 @@ fn make(comm: CommHandle, new: Out<CommHandle>, make: impl FnOnce(&CommRef) -> R
     Ok(())
 }
 
-/// Makes a copy. Without one the program gets the null handle, as from other libraries: after a copy callback that
-/// refuses, programs look at it.
+/// Makes a copy. Without one the program gets the null handle, as from other libraries: after a copy callback
+/// that refuses, programs look at it.
 fn copy(comm: CommHandle, new: Out<CommHandle>, dup: impl FnOnce(&CommRef) -> Result<usize>) -> Result<()> {
     make(comm, new, |comm| dup(comm).inspect_err(|_| new.offer(CommHandle(MPI_COMM_NULL))))
 }
