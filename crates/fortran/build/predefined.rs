@@ -1,5 +1,5 @@
-//! Handles of integers for Open MPI's ABI, as Rust text: the addresses of predefined ones stand in tables, and
-//! only for others the MPI library is asked.
+//! Handles of integers for Open MPI's ABI, as Rust text: the addresses of predefined ones stand in tables,
+//! and only for others the MPI library is asked.
 
 use super::c_form::is_from_integer;
 use heddle_spec::constant::ConstantKind;
