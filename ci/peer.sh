@@ -27,6 +27,8 @@ unpack() {
         echo "apt-get is missing, which fetches Open MPI's libraries for Fortran" >&2
         exit 77
     }
+    # Its lists may be missing or old.
+    apt-cache show libopenmpi-dev >/dev/null 2>&1 || apt-get update -qq >&2
     mkdir -p "$folder/packages"
     (cd "$folder/packages" && apt-get download -qq libopenmpi-dev "$(apt-cache depends libopenmpi-dev | sed -n 's/^ *Depends: \(libopenmpi[0-9][a-z0-9]*\)$/\1/p')") >&2
     for package in "$folder"/packages/*.deb; do

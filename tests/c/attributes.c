@@ -26,6 +26,11 @@ static int copy_fails(MPI_Comm comm, int keyval, void *extra, void *in, void *ou
     return MPI_ERR_OTHER;
 }
 
+static int type_copy_fails(MPI_Datatype type, int keyval, void *extra, void *in, void *out, int *flag) {
+    (void)type, (void)keyval, (void)extra, (void)in, (void)out, (void)flag;
+    return MPI_ERR_OTHER;
+}
+
 static int count_delete(MPI_Comm comm, int keyval, void *value, void *extra) {
     (void)comm, (void)keyval, (void)extra;
     deletes++;
@@ -121,6 +126,20 @@ static void failing_callbacks(void) {
     CHECK_OK(MPI_Comm_free(&parent));
 }
 
+static void failing_copy_of_a_type(void) {
+    int bad_copy;
+    MPI_Datatype type, copy = MPI_INT;
+    CHECK_OK(MPI_Type_create_keyval(type_copy_fails, MPI_TYPE_NULL_DELETE_FN, &bad_copy, NULL));
+    CHECK_OK(MPI_Type_contiguous(3, MPI_INT, &type));
+    CHECK_OK(MPI_Type_set_attr(type, bad_copy, &values[0]));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    CHECK(MPI_Type_dup(type, &copy) != MPI_SUCCESS);
+    CHECK(copy == MPI_DATATYPE_NULL);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+    CHECK_OK(MPI_Type_free_keyval(&bad_copy));
+    CHECK_OK(MPI_Type_free(&type));
+}
+
 static void predefined_are_read_only(void) {
     int value = 3;
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -194,6 +213,7 @@ int main(int argc, char **argv) {
     check_start(argc, argv);
     callbacks();
     failing_callbacks();
+    failing_copy_of_a_type();
     predefined_are_read_only();
     freed_twice();
     of_types();

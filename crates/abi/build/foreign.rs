@@ -8,7 +8,7 @@ use heddle_spec::function::{Direction, Function, Param, ParamKind, Returns};
 use heddle_spec::function_table::Functions;
 use heddle_spec::stubs::{EntryOrigin, origin_of_entry};
 
-/// What the entries use.
+/// The imports of the entries.
 const USES: &str = "\
     use super::array::{self, Array};\n\
     use super::foreign::Foreign;\n\

@@ -42,7 +42,7 @@ pub(crate) fn text(args: &LibrariesArgs) -> io::Result<String> {
     Ok(described(&args.file, &lib, &String::from_utf8_lossy(&said.stdout)))
 }
 
-/// What the loader finds, as `ldd` says it, with Heddle's libraries in this folder and below.
+/// The libraries that the loader finds, as `ldd` prints them, with Heddle's in this folder and below.
 fn described(file: &Path, lib: &Path, ldd: &str) -> String {
     let libraries = ldd.lines().filter_map(|line| line.trim().split_once(" => "));
     let libraries: Vec<_> = libraries.filter(|(name, _)| name.starts_with("libmpi")).collect();

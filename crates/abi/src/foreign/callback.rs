@@ -19,7 +19,7 @@ use std::ffi::{c_int, c_void};
 #[repr(C, align(8))]
 struct InC(Status);
 
-/// What programs of the ABI know handles, error codes and statuses by.
+/// The forms in which programs of the ABI have handles, error codes and statuses.
 static ABI: ProgramAbi = ProgramAbi {
     handle: for_program,
     error: constant::their_error,

@@ -49,7 +49,7 @@ pub(super) fn their_error(code: c_int) -> c_int {
     }
 }
 
-/// What a call returns to the program.
+/// The result of a call, as the program gets it.
 #[inline(always)]
 pub(super) fn result(code: c_int) -> c_int {
     if code == ours::MPI_SUCCESS { code } else { their_error(code) }

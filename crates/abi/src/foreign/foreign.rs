@@ -2,7 +2,7 @@
 
 /// A kind of objects.
 pub(super) trait Foreign: Copy {
-    /// What stands for a handle in a program.
+    /// The type of a handle in a program.
     type Number: Copy;
 
     /// The handle of a number.
@@ -17,5 +17,5 @@ pub(super) trait Foreign: Copy {
     fn number(self) -> Self::Number;
 }
 
-/// What stands for a handle of a kind.
+/// The type of the handles of a kind there.
 pub(super) type Number<H> = <H as Foreign>::Number;

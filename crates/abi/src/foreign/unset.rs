@@ -1,4 +1,4 @@
-//! What a call has not set.
+//! Values that tell which output a call has not set.
 
 use heddle_spec::Status;
 use std::ffi::c_int;

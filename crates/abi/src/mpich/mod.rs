@@ -17,7 +17,7 @@
 //! | `address.rs` | addresses with a meaning |
 //! | `foreign` | what handles have in common |
 //! | `constant` | ranks, tags, error codes |
-//! | `unset` | what a call has not set |
+//! | `unset` | values that tell which output a call has not set |
 //! | `handle_out`, `converted_status`, `text` | what a call sets |
 //! | `array` | arrays of handles and statuses, converted on the stack |
 //! | `number_of` | how long arrays are whose length a communicator knows |
@@ -71,7 +71,7 @@ mod entries {
     include!(concat!(env!("OUT_DIR"), "/mpich_entries.rs"));
 }
 
-/// What the version of the library says.
+/// The end of the text of `MPI_Get_library_version`.
 const VERSION_SAYS: &[u8] = b", as libmpi.so.12 (MPICH's ABI)\0";
 
 #[cfg(target_endian = "big")]

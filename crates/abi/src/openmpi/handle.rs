@@ -64,7 +64,7 @@ pub(super) unsafe extern "C" fn heddle_openmpi_loaded(table: *const [usize; 2], 
     }
 }
 
-/// What stands for a handle of any kind.
+/// The program's handle for a word of any kind.
 #[inline(always)]
 fn number(word: usize) -> usize {
     match ADDRESSES.get(word) {
@@ -89,7 +89,7 @@ pub(super) fn integer<H: Foreign>(handle: H, other: unsafe extern "C" fn(H) -> c
     }
 }
 
-/// What stands for the handle of an integer. `words` are those of the predefined handles of the kind, or 0.
+/// The program's handle for an integer. `words` are those of the predefined handles of the kind, or 0.
 /// The standard's integers are greater than all places of these.
 pub(super) fn of_integer<H: Foreign>(
     integer: c_int,

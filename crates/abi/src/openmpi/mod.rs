@@ -55,5 +55,5 @@ mod entries {
     include!(concat!(env!("OUT_DIR"), "/openmpi_entries.rs"));
 }
 
-/// What the version of the library says.
+/// The end of the text of `MPI_Get_library_version`.
 const VERSION_SAYS: &[u8] = b", as libmpi.so.40 (Open MPI's ABI)\0";

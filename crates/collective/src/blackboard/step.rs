@@ -98,7 +98,7 @@ impl RoundStep {
         )
     }
 
-    /// What it waits for, if that is one process's.
+    /// The data that it waits for, if one process gives them.
     pub(crate) fn source(&self) -> Option<&Source> {
         match self {
             RoundStep::Fetch(source, ..)

@@ -27,7 +27,7 @@ struct Address(*mut c_int);
 // SAFETY: as nobody does.
 unsafe impl Sync for Address {}
 
-// libmpi.so.12 has copies of these (`heddle_spec::mpich`), which are in use if no others come before them.
+// libmpi.so.12 has copies of these (`heddle_spec::stubs`), which are in use if no others come before them.
 unsafe extern "C" {
     safe static mpipriv1_: First;
     safe static mpipriv2_: Second;
