@@ -53,6 +53,13 @@ for line in "1 ONE=1 TWO= ALL=a b 1234567 $work x y z" "2 ONE=1 TWO= ALL=a b 123
 done
 echo "ok   mpiexec --hostfile with two programs, by $name"
 
+# Places go along.
+said=$(on_first --allow-run-as-root --bind-to core --hosts "$hosts" -n 2 grep Cpus_allowed_list /proc/self/status) ||
+    fail "--bind-to: $said"
+[ "$(grep -c ^Cpus_allowed_list <<<"$said")" = 2 ] || fail "--bind-to: $said"
+[ "$(nproc)" = 1 ] || ! grep -qxF "$(grep Cpus_allowed_list /proc/self/status)" <<<"$said" || fail "--bind-to: $said"
+echo "ok   mpiexec --hosts --bind-to core, by $name"
+
 said=$(env PATH="$work/none" "$mpiexec" --hosts "$hosts" -n 4 "$work/ring" 2>&1) && fail "no launcher: no error"
 grep -q "prterun.*mpiexec.hydra.*PATH has neither" <<<"$said" || fail "no launcher: $said"
 said=$(env PATH="$work/none" "$mpiexec" --hosts localhost -n 2 "$work/ring" 2>&1) || fail "localhost: $said"

@@ -13,6 +13,7 @@ use crate::hosts::{self, Host, HostError};
 use crate::job_line::{Block, Hosts, JobLine};
 use crate::placement::Allowed;
 use crate::redirect::InputTo;
+use crate::slurm;
 use crate::standard_options::{ERROR_HANDLERS, is_architecture_here, largest_allowed};
 use heddle_bootstrap::builtin::env;
 use heddle_launcher::options::{self, Inherit, LaunchOption, OptionEffect, OptionScope, Takes};
@@ -301,6 +302,15 @@ impl Reading {
                 job.input = InputTo::read(&text).map_err(|allowed| bad(spelt, &value, allowed.0))?
             }
             OptionEffect::TimeLimit => job.time_limit = Some(seconds(spelt, &value)?),
+            OptionEffect::SlurmTime => {
+                let limit = slurm::time(&text).ok_or_else(|| bad(spelt, &value, slurm::TIMES))?;
+                job.time_limit = Some(limit);
+            }
+            OptionEffect::SlurmExport => {
+                let exported = slurm::exported(&text).ok_or_else(|| bad(spelt, &value, slurm::EXPORTS))?;
+                self.inherited = exported.inherited;
+                self.environment.extend(exported.set);
+            }
             OptionEffect::BindTo => said(job.placement.bind_to(&text))?,
             OptionEffect::MapBy => {
                 let each = job.placement.map_by(&text).map_err(|allowed| bad(spelt, &value, allowed.0))?;
@@ -322,6 +332,7 @@ impl Reading {
                 job.notes.push(format!("{} has no effect here, and is ignored", words.trim_end()));
             }
             OptionEffect::Refused(why) => return Err(UsageError::Refused { option: spelt.to_owned(), why }),
+            OptionEffect::AllowRoot => job.may_be_root = true,
             OptionEffect::Held | OptionEffect::Help | OptionEffect::Version | OptionEffect::ConfigFile => {}
         }
         Ok(())
@@ -454,6 +465,23 @@ mod tests {
         assert_eq!(job("--np=4 --bind-to=core a.out"), job("-np 4 -bind-to core a.out"));
         assert_eq!(job("-n 1 -- -odd-name").blocks[0].program, "-odd-name");
         assert_eq!(job("prog a=b").blocks[0].arguments, ["a=b"]);
+    }
+
+    #[test]
+    fn options_of_srun() {
+        let job = job("--time=2:30 --export=ALL,A=1 -n 2 --mem 4G --hint=nomultithread prog");
+        assert_eq!(job.time_limit, Some(Duration::from_secs(150)));
+        assert_eq!(job.blocks[0].environment, [(OsString::from("A"), OsString::from("1"))]);
+        assert_eq!((job.blocks[0].inherited.as_ref(), job.notes.len()), (None, 2));
+        assert!(matches!(read("--export NONE=1 prog"), Ok(Request::Run(_))));
+        for (line, says) in [
+            ("-t x prog", "\"x\"; allowed is minutes"),
+            ("--export= prog", "\"\"; allowed is"),
+            ("--multi-prog f", "not possible: write the programs"),
+        ] {
+            let error = read(line).expect_err(line).to_string();
+            assert!(error.contains(says), "{line} gave: {error}");
+        }
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(crate) struct JobLine {
     pub(crate) per_machine: Option<u32>,
     /// True if the ranks that run here are printed.
     pub(crate) shows_map: bool,
+    /// True if the launcher on other machines may start ranks for the superuser.
+    pub(crate) may_be_root: bool,
     /// When the job is ended.
     pub(crate) time_limit: Option<Duration>,
     /// Words on options without an effect, which are printed before the job starts.

@@ -9,7 +9,8 @@
 //! | `command_line` | MPI's syntax for starting a job |
 //! | `job_line` | a job as a command line describes it |
 //! | `standard_options` | the values of the options that MPI names besides the number of ranks |
-//! | `config_file` | the same in a file |
+//! | `slurm` | values of options in the words of srun |
+//! | `config_file` | a command line in a file |
 //! | `hosts` | the machines of a job, from a list or a file |
 //! | `hand_over` | jobs on other machines, which an installed launcher starts |
 //! | `front` | the process that the user started, and the terminal; the launcher is its child |
@@ -43,6 +44,7 @@ mod processes;
 mod rank;
 mod redirect;
 mod signals;
+mod slurm;
 mod standard_options;
 mod start;
 mod supervisor;

@@ -124,13 +124,14 @@ impl Rank {
         let system = |source| system_error(program.clone(), source);
         let (stdout, stdout_end) = io::pipe().map_err(system)?;
         let (stderr, stderr_end) = io::pipe().map_err(system)?;
-        let [to_file, err_to_file] =
+        let mut files =
             common.redirect.files(rank).map_err(|(path, source)| StartError::Output { path, source })?;
-        let out_end =
-            to_file.map_or_else(|| Ok(stdout_end.try_clone()?.into()), |file| Ok(OwnedFd::from(file)));
+        let copies = if common.redirect.copies { std::mem::take(&mut files) } else { [None, None] };
+        let [to_file, err_to_file] = files.map(|file| file.map(|(_, file)| OwnedFd::from(file)));
+        let out_end = to_file.map_or_else(|| stdout_end.try_clone().map(OwnedFd::from), Ok);
         let out_end: OwnedFd = out_end.map_err(system)?;
         let err_end = match err_to_file {
-            Some(file) => OwnedFd::from(file),
+            Some(file) => file,
             None if common.redirect.merges => out_end.try_clone().map_err(system)?,
             None => stderr_end.into(),
         };
@@ -163,7 +164,8 @@ impl Rank {
         // SAFETY: the closure makes only system calls; it neither allocates nor takes a lock.
         unsafe { command.pre_exec(become_rank) };
         let child = command.spawn().map_err(|error| explain(block, error))?;
-        let streams = [Stream::new(rank, stdout), Stream::new(rank, stderr)].map(Some);
+        let [out_copy, err_copy] = copies;
+        let streams = [Stream::new(rank, stdout, out_copy), Stream::new(rank, stderr, err_copy)].map(Some);
         Ok(Self { rank, program, child, streams, ended: None, wrapped: None })
     }
 

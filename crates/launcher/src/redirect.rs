@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::output::Labels;
 use crate::placement::Allowed;
@@ -39,10 +40,17 @@ impl InputTo {
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Redirect {
     /// Patterns for standard output and standard error.
-    patterns: [Option<String>; 2],
+    pub(crate) patterns: [Option<String>; 2],
+    /// A folder with a folder for each rank, as an option names it.
+    pub(crate) folder: Option<String>,
+    /// The launcher passes the output on as well.
+    pub(crate) copies: bool,
     /// Standard error goes where standard output goes.
     pub(crate) merges: bool,
 }
+
+/// A rank's output file, with its name.
+pub(crate) type NamedFile = (PathBuf, File);
 
 impl Redirect {
     pub(crate) fn out_pattern(&mut self, pattern: &str) {
@@ -53,11 +61,26 @@ impl Redirect {
         self.patterns[1] = Some(pattern.to_owned());
     }
 
-    /// A folder with a folder for each rank.
-    pub(crate) fn folder(&mut self, folder: &str) {
-        // Open MPI's modifiers say how to copy.
-        let folder = folder.split(':').next().unwrap_or_default().replace('%', "%%");
-        self.patterns = ["stdout", "stderr"].map(|name| Some(format!("{folder}/rank.%r/{name}")));
+    /// A folder with a folder for each rank, with Open MPI's modifiers.
+    pub(crate) fn folder(&mut self, value: &str) {
+        let folder = self.without_modifiers(value);
+        self.patterns = ["stdout", "stderr"].map(|name| Some(format!("{}/rank.%r/{name}", as_is(&folder))));
+        self.folder = Some(folder);
+    }
+
+    /// A file for each stream of each rank, with Open MPI's modifiers.
+    fn file(&mut self, value: &str) {
+        let file = as_is(&self.without_modifiers(value));
+        self.patterns = ["out", "err"].map(|stream| Some(format!("{file}.rank.%r.{stream}")));
+        self.folder = None;
+    }
+
+    /// A name without Open MPI's modifiers, of which one says that nothing is passed on.
+    fn without_modifiers(&mut self, value: &str) -> String {
+        let mut words = value.split(':');
+        let name = words.next().unwrap_or_default().to_owned();
+        self.copies = !words.any(|modifier| modifier.eq_ignore_ascii_case("nocopy"));
+        name
     }
 
     /// Open MPI 5's list.
@@ -70,10 +93,7 @@ impl Redirect {
                 ("merge" | "merge-stderr-to-stdout", "") => self.merges = true,
                 ("raw" | "nocopy", "") => {}
                 ("dir" | "directory", folder) if !folder.is_empty() => self.folder(folder),
-                ("file" | "filename", file) if !file.is_empty() => {
-                    let file = file.split(':').next().unwrap_or_default().replace('%', "%%");
-                    self.patterns = ["out", "err"].map(|stream| Some(format!("{file}.rank.%r.{stream}")));
-                }
+                ("file" | "filename", file) if !file.is_empty() => self.file(file),
                 _ => return Err(Allowed("tag, timestamp, merge, dir=DIR, file=NAME, separated by commas")),
             }
         }
@@ -81,23 +101,32 @@ impl Redirect {
     }
 
     /// The files of a rank that are to be made, for standard output and standard error.
-    pub(crate) fn files(&self, rank: u32) -> Result<[Option<File>; 2], (PathBuf, io::Error)> {
-        let [out, err] = &self.patterns;
-        let open = |pattern: &Option<String>| match pattern {
-            None => Ok(None),
-            Some(pattern) => {
-                let path = PathBuf::from(file_name(pattern, rank));
-                create(&path).map(Some).map_err(|error| (path, error))
-            }
+    pub(crate) fn files(&self, rank: u32) -> Result<[Option<NamedFile>; 2], (PathBuf, io::Error)> {
+        let out = &self.patterns[0];
+        let err = if self.merges { &None } else { &self.patterns[1] };
+        let open = |pattern: &Option<String>| {
+            let path = pattern.as_ref().map(|pattern| PathBuf::from(file_name(pattern, rank)));
+            path.map_or(Ok(None), |path| match create(&path) {
+                Ok(file) => Ok(Some((path, file))),
+                Err(error) => Err((path, error)),
+            })
         };
         let same = out.is_some() && out == err;
         let out = open(out)?;
         let err = match (&out, same) {
-            (Some(file), true) => Some(file.try_clone().map_err(|error| (PathBuf::new(), error))?),
+            (Some((path, file)), true) => match file.try_clone() {
+                Ok(file) => Some((path.clone(), file)),
+                Err(error) => return Err((path.clone(), error)),
+            },
             _ => open(err)?,
         };
         Ok([out, err])
     }
+}
+
+/// A name as a pattern.
+fn as_is(name: &str) -> String {
+    name.replace('%', "%%")
 }
 
 fn create(path: &Path) -> io::Result<File> {
@@ -107,7 +136,8 @@ fn create(path: &Path) -> io::Result<File> {
     File::create(path)
 }
 
-/// A pattern with the rank in place of `%r`.
+/// A pattern with what its letters stand for, which are those of Hydra. The job is one group of processes
+/// under one launcher, which has the number 0 there.
 fn file_name(pattern: &str, rank: u32) -> String {
     let mut name = String::new();
     let mut letters = pattern.chars();
@@ -118,7 +148,11 @@ fn file_name(pattern: &str, rank: u32) -> String {
         }
         match letters.next() {
             Some('r') => name.push_str(&rank.to_string()),
-            Some('p') => name.push_str(&std::process::id().to_string()),
+            Some('g' | 'p') => name.push('0'),
+            Some('t') => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                name.push_str(&now.as_secs().to_string());
+            }
             Some('h') => name.push_str(&heddle_bootstrap::host()),
             Some('%') => name.push('%'),
             Some(other) => name.extend(['%', other]),
@@ -136,9 +170,13 @@ mod tests {
     fn patterns() {
         assert_eq!(file_name("out.%r", 12), "out.12");
         assert_eq!(file_name("%%r-%q-%", 1), "%r-%q-%");
-        assert_eq!(file_name("%p", 0), std::process::id().to_string());
+        assert_eq!(file_name("%g-%p-%h", 7), format!("0-0-{}", heddle_bootstrap::host()));
+        assert!(file_name("%t", 7).parse::<u64>().is_ok_and(|seconds| seconds > 1 << 30));
         let mut redirect = Redirect::default();
+        redirect.folder("a%b");
+        assert!(redirect.copies);
         redirect.folder("a%b:nocopy");
+        assert!(!redirect.copies);
         assert_eq!(file_name(redirect.patterns[1].as_deref().expect("a pattern"), 3), "a%b/rank.3/stderr");
     }
 

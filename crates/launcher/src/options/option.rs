@@ -72,6 +72,10 @@ pub enum OptionEffect {
     Input,
     /// When the job is ended.
     TimeLimit,
+    /// The same in Slurm's words.
+    SlurmTime,
+    /// Slurm's list: `ALL`, `NONE`, and names with or without values.
+    SlurmExport,
     /// The cores that a rank is bound to.
     BindTo,
     /// Where consecutive ranks go.
@@ -88,6 +92,8 @@ pub enum OptionEffect {
     ShowMap,
     /// Open MPI 5's list of what is printed at the start.
     Display,
+    /// PRRTE, which starts ranks on other machines, may do so for the superuser.
+    AllowRoot,
     /// It is so here without the option.
     Held,
     /// It has no effect here, as it is about the inside of another library; a line says that it is ignored.
@@ -154,7 +160,7 @@ impl OptionEffect {
     /// The fate of the option, as an index of the titles of [`listed`](super::listed).
     pub(super) fn group(self) -> usize {
         match self {
-            Self::Held => 1,
+            Self::Held | Self::AllowRoot => 1,
             Self::Ignored => 2,
             Self::Refused(_) => 3,
             _ => 0,

@@ -11,18 +11,19 @@
 //! 2. Without labels, the bytes of a rank are passed on unchanged and in order.
 //! 3. The launcher never blocks in a write: only the writer thread does. When it is behind, the launcher
 //!    stops reading (see [`Sink::is_full`]), so the ranks wait as they would for any slow reader, and signals
-//!    and failures are still seen.
+//!    and failures are still seen. Copies of the output in files are the exception: a disk is waited for.
 
 mod queue;
 
 use std::fs::File;
-use std::io::{self, PipeReader, Read};
+use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::eventfd::EventFd;
 use std::sync::Arc;
 
+use crate::redirect::NamedFile;
 pub(crate) use queue::Health;
 use queue::Queue;
 
@@ -126,12 +127,17 @@ pub(crate) struct Stream {
     partial: Vec<u8>,
     /// When the last of it came.
     came: Instant,
+    /// A file that gets what is passed on.
+    copy: Option<NamedFile>,
+    /// Why it gets no more.
+    said: Option<String>,
 }
 
 impl Stream {
     /// Takes the reading end of a rank's pipe.
-    pub(crate) fn new(rank: u32, pipe: PipeReader) -> Self {
-        Self { pipe, source: Source::Rank(rank), partial: Vec::new(), came: Instant::now() }
+    pub(crate) fn new(rank: u32, pipe: PipeReader, copy: Option<NamedFile>) -> Self {
+        let source = Source::Rank(rank);
+        Self { pipe, source, partial: Vec::new(), came: Instant::now(), copy, said: None }
     }
 
     /// The pipe.
@@ -153,6 +159,7 @@ impl Stream {
             Err(_) => 0,
         };
         self.partial.truncate(kept + read);
+        self.write_copy(kept);
         if read == 0 {
             self.flush(sink);
             return false;
@@ -168,6 +175,21 @@ impl Stream {
             self.partial.drain(..complete);
         }
         true
+    }
+
+    /// Writes what has come behind the first `kept` bytes to the file that gets a copy.
+    fn write_copy(&mut self, kept: usize) {
+        if let Some((path, file)) = &mut self.copy
+            && let Err(error) = file.write_all(&self.partial[kept..])
+        {
+            self.said = Some(format!("{} does not get the rest of the output: {error}", path.display()));
+            self.copy = None;
+        }
+    }
+
+    /// What is to be said of the file that gets a copy, once.
+    pub(crate) fn complaint(&mut self) -> Option<String> {
+        self.said.take()
     }
 
     /// Passes on an incomplete line to a terminal if it looks like a prompt; otherwise says how

@@ -8,6 +8,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::phase::Phase;
 use super::{Supervisor, TICK};
 use crate::leftovers;
+use crate::output::Source;
 
 /// How many of the waited-for descriptors come before the ranks' pipes.
 const FIXED: usize = 2;
@@ -42,7 +43,12 @@ impl Supervisor {
         self.drained = !full.contains(&true) && !ready[FIXED..].contains(&true);
         for ((rank, index), _) in pipes.into_iter().zip(&ready[FIXED..]).filter(|(_, ready)| **ready) {
             let slot = &mut self.ranks[rank].streams[index];
-            if slot.as_mut().is_some_and(|stream| !stream.pass_on(self.sinks.of(index))) {
+            let Some(stream) = slot else { continue };
+            let has_more = stream.pass_on(self.sinks.of(index));
+            if let Some(text) = stream.complaint() {
+                self.sinks.err().put(Source::Launcher, format!("mpiexec: {text}\n").as_bytes());
+            }
+            if !has_more {
                 *slot = None;
             }
         }

@@ -140,5 +140,7 @@ fn other_machines_need_another_launcher() {
     let report = start(&["-f", file, "-n", "3", "-l", "-env", "A", "1", "program", "x"]);
     report.failed(7, &[launcher.to_str().expect("UTF-8"), "starts the ranks"]);
     assert_eq!(report.out, " -hosts first:2,second:1 -l -n 3 -env A 1 program x\n");
-    start(&["-f", file, "--bind-to", "core", "true"]).failed(1, &["--bind-to", "mpiexec.hydra"]);
+    let report = start(&["-f", file, "--bind-to", "core", "-n", "1", "true"]);
+    assert_eq!(report.out, " -hosts first:1 -bind-to core -n 1 true\n");
+    start(&["-f", file, "--bind-to", "share", "true"]).failed(1, &["--bind-to", "mpiexec.hydra"]);
 }

@@ -56,13 +56,17 @@ fn output_in_files() {
     };
     let report = run(&["-outfile-pattern", &path("a/%r.txt")]);
     assert_eq!((report.out.as_str(), report.err.lines().count()), ("", 2));
-    run(&["--output-filename", &path("b")]).went_well();
-    run(&["--output", &format!("file={}", path("c"))]).went_well();
+    let copied = run(&["--output-filename", &path("b")]);
+    assert_eq!((copied.sorted(), copied.err.lines().count()), (vec!["out 0", "out 1"], 2), "it is copied");
+    assert_eq!(run(&["--output", &format!("file={}:nocopy", path("c"))]).out, "");
+    let one = run(&["--output", &format!("merge,dir={}", path("e"))]);
+    assert_eq!((one.out.lines().count(), one.err.as_str()), (4, ""));
     for (name, text) in [
         ("a/1.txt", "out 1\n"),
         ("b/rank.0/stdout", "out 0\n"),
         ("b/rank.1/stderr", "err 1\n"),
         ("c.rank.1.err", "err 1\n"),
+        ("e/rank.1/stdout", "out 1\nerr 1\n"),
     ] {
         assert_eq!(fs::read_to_string(path(name)).expect(name), text, "{name}");
     }
@@ -72,6 +76,11 @@ fn output_in_files() {
     assert_eq!(both.out, "");
     assert_eq!(fs::read_to_string(path("d0")).expect("both streams"), "out 0\nerr 0\n");
     mpiexec(&["-outfile-pattern", "/proc/nowhere/%r", "true"]).failed(1, &["rank 0", "/proc/nowhere/0"]);
+    fs::create_dir_all(path("f/rank.0")).expect("a folder");
+    std::os::unix::fs::symlink("/dev/full", path("f/rank.0/stdout")).expect("a link");
+    let full = run(&["--output-filename", &path("f")]);
+    assert_eq!(full.sorted(), ["out 0", "out 1"], "what a full disk does not take is passed on");
+    assert!(full.err.contains("f/rank.0/stdout does not get the rest of the output: No space"), "{full:?}");
 }
 
 #[test]

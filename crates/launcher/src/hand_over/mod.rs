@@ -8,7 +8,13 @@
 //! | `-env`, `-genv` | the program `env`, since `-x` sets a variable in all blocks | `-env` |
 //! | `-wdir` | `--wdir` | `-wdir` |
 //! | `-l` | `--output tag` | `-l` |
-//! | inherited variables | `-x` for those of Heddle | all of them, without an option |
+//! | `--bind-to`, `--map-by` | the same, `--map-by ...:PE=N` | the same, without `PE` |
+//! | `--report-bindings` | `--display bind` | |
+//! | files for the output | `--output dir=DIR` (in a folder for the job) | `-outfile-pattern`, `-errfile-pattern` |
+//! | `-stdin` | `--stdin` | |
+//! | inherited variables | `-x` for those of Heddle | all of them, `-envlist`, `-envnone` |
+
+mod bindings;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -21,8 +27,7 @@ use nix::unistd::{AccessFlags, access};
 
 use crate::hosts::{self, FileError, Host};
 use crate::job_line::{Block, Hosts, JobLine};
-use crate::placement::{Bind, Map, Policy};
-use crate::redirect::{InputTo, Redirect};
+use crate::redirect::InputTo;
 
 /// The variables that this launcher hands to its ranks. A launcher that such a rank starts must not pass
 /// them on.
@@ -82,6 +87,7 @@ pub(crate) fn if_elsewhere(job: &JobLine) -> Result<(), HandOverError> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
     let (launcher, path) = find(&search, &own).ok_or(HandOverError::NoLauncher)?;
     let mut command = Command::new(&path);
+    let settings = settings(std::env::vars_os());
     match launcher {
         Launcher::Prrte => {
             if let Some(prefix) = prefix(&path)
@@ -89,10 +95,10 @@ pub(crate) fn if_elsewhere(job: &JobLine) -> Result<(), HandOverError> {
             {
                 command.arg("--prefix").arg(prefix);
             }
-            command.args(for_prrte(job, hosts, &settings(std::env::vars_os()))?);
+            command.args(for_prrte(job, hosts, &settings)?);
         }
         Launcher::Hydra => {
-            command.args(for_hydra(job, hosts)?);
+            command.args(for_hydra(job, hosts, &settings)?);
         }
     }
     for variable in OWN_VARIABLES {
@@ -142,12 +148,26 @@ fn settings(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<OsStri
 
 fn for_prrte(job: &JobLine, hosts: &[Host], settings: &[OsString]) -> Result<Vec<OsString>, HandOverError> {
     refuse(job, Launcher::Prrte)?;
-    let mut words = words(["--host", &places(job, hosts), "--map-by", "slot", "--bind-to", "none"]);
-    let labels = [("tag", job.labels.rank), ("timestamp", job.labels.time)];
-    let labels: Vec<&str> =
-        labels.into_iter().filter_map(|(label, is_wanted)| is_wanted.then_some(label)).collect();
-    if !labels.is_empty() {
-        words.extend(["--output".into(), labels.join(",").into()]);
+    let mut words = words(["--host", &places(job, hosts)]);
+    words.extend(placed(bindings::for_prrte(&job.placement), Launcher::Prrte)?);
+    let labels = [("tag", job.labels.rank), ("timestamp", job.labels.time), ("merge", job.redirect.merges)];
+    let mut output: Vec<String> =
+        labels.into_iter().filter_map(|(label, is_wanted)| is_wanted.then(|| label.to_owned())).collect();
+    output.extend(job.redirect.folder.as_ref().map(|folder| {
+        let folder = path::absolute(folder).unwrap_or_else(|_| folder.into());
+        format!("dir={}{}", folder.display(), if job.redirect.copies { "" } else { ":nocopy" })
+    }));
+    if !output.is_empty() {
+        words.extend(["--output".into(), output.join(",").into()]);
+    }
+    match job.input {
+        InputTo::Rank(0) => {}
+        InputTo::Rank(rank) => words.extend(["--stdin".into(), rank.to_string().into()]),
+        InputTo::All => words.extend(["--stdin".into(), "all".into()]),
+        InputTo::Nobody => words.extend(["--stdin".into(), "none".into()]),
+    }
+    if job.may_be_root {
+        words.push("--allow-run-as-root".into());
     }
     if let Some(limit) = job.time_limit {
         words.extend(["--timeout".into(), limit.as_secs().max(1).to_string().into()]);
@@ -178,14 +198,27 @@ fn for_prrte(job: &JobLine, hosts: &[Host], settings: &[OsString]) -> Result<Vec
     Ok(words)
 }
 
-fn for_hydra(job: &JobLine, hosts: &[Host]) -> Result<Vec<OsString>, HandOverError> {
+fn for_hydra(job: &JobLine, hosts: &[Host], settings: &[OsString]) -> Result<Vec<OsString>, HandOverError> {
     refuse(job, Launcher::Hydra)?;
     let mut words = words(["-hosts", &places(job, hosts)]);
+    words.extend(placed(bindings::for_hydra(&job.placement), Launcher::Hydra)?);
     if job.labels.rank {
         words.push("-l".into());
     }
+    for (option, pattern) in ["-outfile-pattern", "-errfile-pattern"].into_iter().zip(&job.redirect.patterns)
+    {
+        words.extend(pattern.iter().flat_map(|pattern| [option, pattern]).map(OsString::from));
+    }
     let blocks = job.blocks.iter().map(|block| {
         let mut words = options(block, "-wdir");
+        match &block.inherited {
+            None => {}
+            Some(names) if names.is_empty() && settings.is_empty() => words.push("-envnone".into()),
+            Some(names) => {
+                let names = [names, settings].concat().join(OsStr::new(","));
+                words.extend(["-envlist".into(), names]);
+            }
+        }
         for (name, value) in variables(block) {
             words.extend(["-env".into(), name.to_owned(), value.to_owned()]);
         }
@@ -197,31 +230,28 @@ fn for_hydra(job: &JobLine, hosts: &[Host]) -> Result<Vec<OsString>, HandOverErr
 
 /// Refuses what neither launcher does as this one does.
 fn refuse(job: &JobLine, launcher: Launcher) -> Result<(), HandOverError> {
-    let Policy { bind, map, number_over, allowed, is_reported } = &job.placement;
-    let places_ranks = !matches!(bind, Bind::Spare | Bind::Nothing)
-        || *map != Map::default()
-        || number_over.is_some()
-        || allowed.is_some()
-        || *is_reported;
+    let (redirect, is_hydra) = (&job.redirect, launcher == Launcher::Hydra);
+    let has_patterns = redirect.patterns.iter().any(Option::is_some);
     let cannot = [
-        ("--bind-to, --map-by and the like", places_ranks, "places are chosen on this machine alone"),
         (
             "-outfile-pattern and the like",
-            job.redirect != Redirect::default(),
-            "output would go to files of other machines",
+            !is_hydra && has_patterns && redirect.folder.is_none(),
+            "its files have other names: --output-filename DIR can",
         ),
-        ("-stdin", job.input != InputTo::default(), "rank 0 reads the input there"),
+        (
+            "--output-filename and the like",
+            is_hydra && (redirect.copies || redirect.folder.is_some()),
+            "it makes no folders and no copies: -outfile-pattern can",
+        ),
+        ("--output merge", is_hydra && redirect.merges, "it has no such option"),
+        ("-stdin", is_hydra && job.input != InputTo::default(), "rank 0 reads the input there"),
         (
             "-envlist or -envnone",
-            job.blocks.iter().any(|block| block.inherited.is_some()),
+            !is_hydra && job.blocks.iter().any(|block| block.inherited.is_some()),
             "it passes on what it chooses",
         ),
-        ("-timestamp-output", launcher == Launcher::Hydra && job.labels.time, "it has no such option"),
-        (
-            "-timeout",
-            launcher == Launcher::Hydra && job.time_limit.is_some(),
-            "set the variable MPIEXEC_TIMEOUT",
-        ),
+        ("-timestamp-output", is_hydra && job.labels.time, "it has no such option"),
+        ("-timeout", is_hydra && job.time_limit.is_some(), "set the variable MPIEXEC_TIMEOUT"),
     ];
     if let Some((option, _, why)) = cannot.into_iter().find(|(_, is_wanted, _)| *is_wanted) {
         return Err(untranslated(OsStr::new(option), launcher, why));
@@ -231,6 +261,15 @@ fn refuse(job: &JobLine, launcher: Launcher) -> Result<(), HandOverError> {
         Some(block) => Err(untranslated(&block.program, launcher, "it would not take it for a program")),
         None => Ok(()),
     }
+}
+
+/// The words on places as they are handed over.
+fn placed(
+    words: Result<Vec<String>, (&'static str, &'static str)>,
+    launcher: Launcher,
+) -> Result<impl Iterator<Item = OsString>, HandOverError> {
+    let words = words.map_err(|(option, why)| untranslated(OsStr::new(option), launcher, why))?;
+    Ok(words.into_iter().map(OsString::from))
 }
 
 fn untranslated(option: &OsStr, launcher: Launcher, why: &'static str) -> HandOverError {
@@ -321,7 +360,7 @@ mod tests {
 
     fn hydra(line: &str) -> String {
         let (job, hosts) = job(line);
-        text(for_hydra(&job, &hosts))
+        text(for_hydra(&job, &hosts, &["HEDDLE_MODEL".into()]))
     }
 
     #[test]
@@ -346,6 +385,22 @@ mod tests {
     }
 
     #[test]
+    fn output_input_and_variables() {
+        assert_eq!(
+            hydra(
+                "-hosts a -outfile-pattern o%r -errfile-pattern e%r -bind-to core -genvnone one : -envlist A,B two"
+            ),
+            "-hosts a:2 -bind-to core -outfile-pattern o%r -errfile-pattern e%r \
+             -n 1 -envlist HEDDLE_MODEL one : -n 1 -envlist A,B,HEDDLE_MODEL two"
+        );
+        let expected = "--host a:1 --map-by slot --bind-to core --output tag,merge,dir=/d:nocopy --stdin all \
+                        --allow-run-as-root -n 1 one";
+        let line =
+            "-hosts a --allow-run-as-root --bind-to core -l --output merge,dir=/d:nocopy -stdin all one";
+        assert_eq!(prrte(line, &[]), expected);
+    }
+
+    #[test]
     fn a_relative_folder_becomes_absolute() {
         let here = std::env::current_dir().expect("a folder");
         let expected = format!("-hosts a:1 -n 1 -wdir {}/w one", here.display());
@@ -354,15 +409,16 @@ mod tests {
 
     #[test]
     fn untranslatable_options_are_named() {
-        let core = "-hosts a --bind-to core one";
-        assert!(
-            hydra(core)
-                .starts_with("--bind-to, --map-by and the like cannot be handed over to mpiexec.hydra: ")
-        );
-        assert!(
-            prrte(core, &[])
-                .starts_with("--bind-to, --map-by and the like cannot be handed over to prterun: ")
-        );
+        let share = "-hosts a --bind-to share one";
+        assert!(hydra(share).starts_with("--bind-to share cannot be handed over to mpiexec.hydra: "));
+        assert!(prrte(share, &[]).starts_with("--bind-to share cannot be handed over to prterun: "));
+        for option in ["--output-filename d", "--output merge", "-stdin 1", "--timestamp-output"] {
+            assert!(hydra(&format!("-hosts a {option} one")).contains(" cannot be handed over "), "{option}");
+        }
+        for option in ["-outfile-pattern x%r", "-envnone"] {
+            let said = prrte(&format!("-hosts a {option} one"), &[]);
+            assert!(said.contains(" cannot be handed over "), "{option}");
+        }
         assert!(hydra("-hosts a one : -- -odd").starts_with("-odd cannot be handed over"));
         assert!(prrte("-hosts a -env A 1 a=b", &[]).starts_with("a=b cannot be handed over"));
         assert_eq!(prrte("-hosts a a=b", &[]), "--host a:1 --map-by slot --bind-to none -n 1 a=b");
