@@ -125,7 +125,13 @@ step_exchange() {
     echo "abi exchange: either header with either library"
 }
 
-step_mpich() { foreign mpich libmpi.so.12 "$(peer)"; }
+step_mpich() {
+    local mpich
+    mpich=$(peer)
+    foreign mpich libmpi.so.12 "$mpich"
+    "$mpich/bin/mpicc" "$here/bounds_marked.c" -o "$work/bounds_marked"
+    "$build/bin/mpiexec" -n 2 "$work/bounds_marked" | grep -q '^bounds_marked: good' || fail "MPI_LB and MPI_UB"
+}
 step_openmpi() { foreign openmpi libmpi.so.40 "$(peer openmpi)"; }
 
 # foreign ABI LIBRARY PEER: programs of another library's ABI

@@ -11,6 +11,7 @@
 
 mod array;
 mod basic;
+mod bound_marks;
 mod bounds;
 mod construct;
 mod contents;
@@ -29,6 +30,7 @@ pub use array::{
     ORDER_FORTRAN,
 };
 pub use basic::{Basic, BasicKind, TypeClass};
+pub use bound_marks::Bound;
 pub use construct::Constructed;
 pub use contents::{Combiner, Form};
 pub use cursor::{Cursor, Run, Runs};

@@ -13,12 +13,13 @@
 
 use super::constants::{self, BASIC, NUMBERS};
 use super::foreign::Foreign;
-use heddle_comm::datatype::DERIVED;
+use heddle_comm::datatype::{self, DERIVED};
 use heddle_comm::group::GROUPS;
 use heddle_comm::info::INFOS;
 use heddle_comm::op::OPS;
 use heddle_comm::session::SESSIONS;
 use heddle_comm::{COMMS, errhandler};
+use heddle_datatype::Bound;
 use heddle_p2p::request;
 use heddle_rma::WINS;
 use heddle_spec::constants::{MPI_COMM_WORLD, MPI_FILE_NULL};
@@ -124,7 +125,7 @@ impl Foreign for FileHandle {
 foreign! {
     CommHandle kind 1: world, constants::word_of_COMMS, |index| COMMS.handle_of_index(index);
     GroupHandle kind 2: nothing, constants::word_of_GROUPS, |index| GROUPS.handle_of_index(index);
-    DatatypeHandle kind 3: basic, constants::word_of_PAIRS, |index| DERIVED.handle_of_index(index);
+    DatatypeHandle kind 3: basic, pair_or_mark, |index| DERIVED.handle_of_index(index);
     OpHandle kind 4: constants::word_of_OPS, constants::word_of_OPS, |index| OPS.handle_of_index(index);
     ErrhandlerHandle kind 5: nothing, constants::word_of_ERRHANDLERS, errhandler::handle_of_index;
     InfoHandle kind 6: nothing, constants::word_of_INFOS, |index| INFOS.handle_of_index(index);
@@ -153,6 +154,19 @@ fn world(number: c_int) -> usize {
 fn basic(number: c_int) -> usize {
     let (known, word) = BASIC[number as usize % BASIC.len()];
     if known == number { usize::from(word) } else { 0 }
+}
+
+/// `MPI_LB` and `MPI_UB`, which MPICH's header still has and the standard's ABI has not.
+const MARKS: [(c_int, Bound); 2] = [(0x4c00_0010, Bound::Lower), (0x4c00_0011, Bound::Upper)];
+
+/// The word of a predefined datatype that is rarely used.
+#[cold]
+fn pair_or_mark(number: c_int) -> usize {
+    match MARKS.iter().find(|(known, _)| *known == number) {
+        // Without memory for it the program has an unknown handle.
+        Some((_, bound)) => datatype::bound_mark(*bound).unwrap_or(0),
+        None => constants::word_of_PAIRS(number),
+    }
 }
 
 #[cfg(test)]

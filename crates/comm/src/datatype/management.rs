@@ -55,6 +55,9 @@ pub fn free(handle: usize) -> Result<()> {
         return Err(Error::new(mpi::MPI_ERR_TYPE, "a predefined datatype cannot be freed"));
     }
     let object = DERIVED.get(handle).ok_or_else(|| bad_handle(handle))?;
+    if object.datatype.marked_bound().is_some() {
+        return Err(Error::new(mpi::MPI_ERR_TYPE, "MPI_LB and MPI_UB are predefined and cannot be freed"));
+    }
     if object.datatype.is_unnamed() {
         return Err(Error::new(
             mpi::MPI_ERR_TYPE,

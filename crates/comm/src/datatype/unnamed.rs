@@ -1,9 +1,9 @@
-//! The unnamed predefined datatypes of Fortran's kinds of numbers (MPI 5.0, section 19.1.10). The same
-//! arguments give the same handle, which is never freed.
+//! The unnamed predefined datatypes of Fortran's kinds of numbers (MPI 5.0, section 19.1.10), and those that
+//! mark bounds, as other ABIs have them. The same arguments give the same handle, which is never freed.
 
 use super::management::{insert, not_made};
 use crate::error::Result;
-use heddle_datatype::{Combiner, Constructed, Datatype};
+use heddle_datatype::{Bound, Combiner, Constructed, Datatype};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -44,8 +44,19 @@ pub fn f90_integer(r: i32) -> Result<usize> {
     handle((Combiner::F90Integer, 0, r), || Datatype::f90_integer(r))
 }
 
+/// The datatype that marks a bound: `MPI_LB` and `MPI_UB` of MPI 2.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub fn bound_mark(bound: Bound) -> Result<usize> {
+    handle((Combiner::Named, 0, i32::from(bound == Bound::Upper)), || Datatype::bound_mark(bound))
+}
+
 /// The handle of an unnamed predefined datatype; `None` for other datatypes.
 pub fn handle_of_unnamed(datatype: &Datatype) -> Option<usize> {
+    if let Some(bound) = datatype.marked_bound() {
+        return bound_mark(bound).ok();
+    }
     let contents = datatype.contents();
     let arguments: Vec<i32> = contents.integers.iter().filter_map(|&of| of.try_into().ok()).collect();
     match (contents.combiner, &arguments[..]) {

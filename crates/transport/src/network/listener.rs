@@ -33,8 +33,12 @@ const PATIENCE_IN_VAIN: u32 = 4;
 pub(super) const PATIENCE_WITH_COPIES: u32 = 1000;
 /// How long the listener waits where a provider has no descriptor, or does not use it rightly.
 const WITHOUT_DESCRIPTOR: Duration = Duration::from_millis(1);
-/// The pause before the listener sends packets that their threads have left open.
+/// The pause before the listener sends packets that their threads have left open. Each pause after which
+/// there is none doubles the next one, up to [`LONGEST_PAUSE`]: threads that send their packets themselves,
+/// as in a dialogue, are disturbed rarely.
 const PAUSE: Duration = Duration::from_micros(100);
+/// The longest of them.
+const LONGEST_PAUSE: Duration = Duration::from_micros(1600);
 /// The number of pauses without an open packet after which it waits to be called.
 const PATIENCE: u32 = 10;
 
@@ -72,11 +76,12 @@ impl Listener {
         let (signal, descriptors) = (Arc::clone(&self.signal), self.descriptors.clone());
         end_at_exit();
         let mut rhythm = beats.map(|beats| Rhythm::new(&LISTENER, beats));
+        let mut pause = PAUSE;
         let body = move || loop {
             let left = rhythm.as_ref().map(Rhythm::left);
             signal.wait(left);
             if signal.has_open() {
-                send_open_packets(&signal, &duties);
+                send_open_packets(&signal, &duties, &mut pause);
             }
             let is_armed = signal.is_armed();
             // A thread may have left a packet open before the signal said that none is, or that one is armed.
@@ -120,11 +125,13 @@ pub(super) trait Duties: Send + 'static {
 
 /// Sends open packets after a pause, in which their threads may do so, until there are none for a while or
 /// a thread arms the listener. One may still be open then.
-fn send_open_packets(signal: &Signal, duties: &impl Duties) {
+fn send_open_packets(signal: &Signal, duties: &impl Duties, pause: &mut Duration) {
     let mut idle = 0;
     while idle < PATIENCE && !signal.is_armed() {
-        signal.wait_while_open(PAUSE);
-        idle = if duties.send_open_if_free() { 0 } else { idle + 1 };
+        signal.wait_while_open(*pause);
+        let sent = duties.send_open_if_free();
+        idle = if sent { 0 } else { idle + 1 };
+        *pause = if sent { PAUSE } else { (*pause * 2).min(LONGEST_PAUSE) };
     }
     signal.none_is_open();
 }
