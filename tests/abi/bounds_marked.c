@@ -1,6 +1,7 @@
 /* MPI_LB and MPI_UB, which MPI 3.0 removed and MPICH's header still has: marks of a datatype's bounds. */
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 #define CHECK(good)                                                   \
     do {                                                              \
@@ -30,6 +31,9 @@ int main(int argc, char **argv) {
     CHECK(envelope[0] == 0 && envelope[3] == MPI_COMBINER_NAMED);
     MPI_Type_size(MPI_UB, &size);
     CHECK(size == 0 && MPI_Type_free(&mark) != MPI_SUCCESS);
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Type_get_name(MPI_LB, name, &size);
+    CHECK(strcmp(name, "MPI_LB") == 0);
 
     /* Items lie an extent apart. */
     int from[8] = {1, 0, 0, 0, 2}, to[8] = {0};

@@ -1,6 +1,7 @@
 //! The unnamed predefined datatypes of Fortran's kinds of numbers (MPI 5.0, section 19.1.10), and those that
 //! mark bounds, as other ABIs have them. The same arguments give the same handle, which is never freed.
 
+use super::annotations::{set_type_name, type_name};
 use super::management::{insert, not_made};
 use crate::error::Result;
 use heddle_datatype::{Bound, Combiner, Constructed, Datatype};
@@ -49,7 +50,15 @@ pub fn f90_integer(r: i32) -> Result<usize> {
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
 pub fn bound_mark(bound: Bound) -> Result<usize> {
-    handle((Combiner::Named, 0, i32::from(bound == Bound::Upper)), || Datatype::bound_mark(bound))
+    let (which, name) = match bound {
+        Bound::Lower => (0, "MPI_LB"),
+        Bound::Upper => (1, "MPI_UB"),
+    };
+    let handle = handle((Combiner::Named, 0, which), || Datatype::bound_mark(bound))?;
+    if type_name(handle)?.is_empty() {
+        set_type_name(handle, name)?;
+    }
+    Ok(handle)
 }
 
 /// The handle of an unnamed predefined datatype; `None` for other datatypes.
