@@ -131,9 +131,14 @@ fn send_open_packets(signal: &Signal, duties: &impl Duties, pause: &mut Duration
         signal.wait_while_open(*pause);
         let sent = duties.send_open_if_free();
         idle = if sent { 0 } else { idle + 1 };
-        *pause = if sent { PAUSE } else { (*pause * 2).min(LONGEST_PAUSE) };
+        *pause = pause_after(*pause, sent);
     }
     signal.none_is_open();
+}
+
+/// The pause that follows another one, behind which there were packets or not.
+fn pause_after(pause: Duration, sent: bool) -> Duration {
+    if sent { PAUSE } else { (pause * 2).min(LONGEST_PAUSE) }
 }
 
 /// Beats, and when the next one is due.
@@ -274,6 +279,20 @@ mod tests {
             let done = ["sends open packets", "looks for work", "rings"];
             assert_eq!(done.map(|_| told.recv().expect("the listener goes on")), done);
         }
+    }
+
+    #[test]
+    fn pauses_in_vain_become_longer_across_calls() {
+        let signal = Signal::new();
+        signal.listener_is_there();
+        let (tell, _told) = mpsc::channel();
+        let (duties, mut pause) = (Told(tell), PAUSE);
+        assert!(signal.leave_open());
+        send_open_packets(&signal, &duties, &mut pause);
+        assert_eq!(pause, LONGEST_PAUSE, "its threads have sent the packet");
+        assert!(!signal.has_open());
+        assert_eq!([true, false].map(|sent| pause_after(pause, sent)), [PAUSE, LONGEST_PAUSE]);
+        assert_eq!(pause_after(PAUSE, false), 2 * PAUSE);
     }
 
     #[test]
