@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::output::Labels;
+use crate::output::{Labels, NamedFile};
 use crate::placement::Allowed;
 
 /// The ranks that read the launcher's standard input.
@@ -48,9 +48,6 @@ pub(crate) struct Redirect {
     /// Standard error goes where standard output goes.
     pub(crate) merges: bool,
 }
-
-/// A rank's output file, with its name.
-pub(crate) type NamedFile = (PathBuf, File);
 
 impl Redirect {
     pub(crate) fn out_pattern(&mut self, pattern: &str) {

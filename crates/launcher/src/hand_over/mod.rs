@@ -152,7 +152,7 @@ fn for_prrte(job: &JobLine, hosts: &[Host], settings: &[OsString]) -> Result<Vec
     words.extend(placed(bindings::for_prrte(&job.placement), Launcher::Prrte)?);
     let labels = [("tag", job.labels.rank), ("timestamp", job.labels.time), ("merge", job.redirect.merges)];
     let mut output: Vec<String> =
-        labels.into_iter().filter_map(|(label, is_wanted)| is_wanted.then(|| label.to_owned())).collect();
+        labels.into_iter().filter(|(_, is_wanted)| *is_wanted).map(|(label, _)| label.to_owned()).collect();
     output.extend(job.redirect.folder.as_ref().map(|folder| {
         let folder = path::absolute(folder).unwrap_or_else(|_| folder.into());
         format!("dir={}{}", folder.display(), if job.redirect.copies { "" } else { ":nocopy" })

@@ -18,12 +18,12 @@ mod queue;
 use std::fs::File;
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::eventfd::EventFd;
 use std::sync::Arc;
 
-use crate::redirect::NamedFile;
 pub(crate) use queue::Health;
 use queue::Queue;
 
@@ -33,6 +33,9 @@ const READ_BYTES: usize = 64 * 1024;
 const LINE_BYTES: usize = 1024 * 1024;
 /// How long an incomplete line is kept from a terminal.
 const PROMPT: Duration = Duration::from_millis(100);
+
+/// A file for a rank's output, with its name.
+pub(crate) type NamedFile = (PathBuf, File);
 
 /// Who wrote something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
